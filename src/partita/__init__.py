@@ -1,0 +1,26 @@
+"""partita: the groups in a table, how many there are, and how sure that is."""
+
+from importlib import import_module
+from importlib.metadata import version as _version
+from typing import Any
+
+__version__ = _version("partita")
+
+_HOME = {
+    "Mixture": "partita.mixture",
+    "Partitions": "partita.partitions",
+    "Posterior": "partita.posterior",
+    "Table": "partita.table",
+}
+__all__ = ["Mixture", "Partitions", "Posterior", "Table", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that the command line starts fast."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'partita' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,7 @@
+"""How a posterior is found."""
+
+from partita.engines.gibbs import Gibbs
+
+ENGINES = {"gibbs": Gibbs}
+
+__all__ = ["ENGINES", "Gibbs"]

@@ -1,0 +1,99 @@
+"""What every family of likelihoods is: options that, given a table, become a conjugate model.
+
+A `Family` holds the user's options; `Family.resolve(table)` replaces what was left open by defaults from
+the data and returns a `Conjugate`: the same family with numbers in it, ready for an engine.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from partita.parameters import Parameters
+from partita.table import Table
+
+FAMILIES: dict[str, type["Family"]] = {}
+
+
+class Family(Parameters, ABC):
+    """What the rows of one cluster look like."""
+
+    def __init_subclass__(cls, *, name: str | None = None, **options: Any):
+        super().__init_subclass__(**options)
+        if name is not None:
+            FAMILIES[name] = cls
+
+    @abstractmethod
+    def resolve(self, table: Table) -> "Conjugate":
+        """Fill in what was left open from the table and return the conjugate model."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> list[tuple["Family", Table]]:
+        """Small models with tables, some cells missing: the contract tests run on each of them."""
+
+
+class Conjugate(ABC):
+    """A likelihood with its conjugate prior, all numbers known.
+
+    Statistics are additive: ``suffstats`` of two blocks of rows sum to those of both. Compiled code reads
+    the same statistics from ``state.stats``, one row per slot, and the generic names of
+    `partita.kernels.names` are implemented for the class of ``state``.
+    """
+
+    #: What the model is called in messages.
+    title: ClassVar[str]
+    #: Positions of its columns within the table's block of their kind.
+    columns: np.ndarray
+
+    @abstractmethod
+    def rows(self, table: Table) -> NamedTuple:
+        """The table's cells as compiled code reads them; cells to be drawn are writable copies."""
+
+    @abstractmethod
+    def state(self, n_slots: int) -> Any:
+        """Statistics and caches of ``n_slots`` empty slots."""
+
+    @abstractmethod
+    def suffstats(self, rows: Any, resp: np.ndarray) -> np.ndarray:
+        """Sufficient statistics (K, S) of rows shared out by ``resp`` (n, K)."""
+
+    @abstractmethod
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Log marginal likelihood (K,) of the rows behind each row of ``stats``."""
+
+    @abstractmethod
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> Any:
+        """One draw of each cluster's parameters given its statistics (zeros: from the prior)."""
+
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, params: Any, labels: np.ndarray) -> "Cells":
+        """New rows, row i from the cluster ``labels[i]`` of ``params``, in the table's blocks."""
+
+    def draws_cells(self, rows: Any) -> bool:
+        """Whether some missing cells of these rows must be drawn (else they are dropped exactly)."""
+        return False
+
+    def stats_of(self, state: Any) -> np.ndarray:
+        """The statistics (slots, S) that a compiled state holds."""
+        return state.stats
+
+    def load(self, state: Any, stats: np.ndarray) -> None:
+        """Write statistics to the first slots of a compiled state; its caches are refreshed elsewhere."""
+        state.stats[: stats.shape[0]] = stats
+
+
+class Cells(NamedTuple):
+    """Simulated cells in the blocks of a `Table`: standardised numbers, category codes, counts."""
+
+    numeric: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray
+
+
+def one_hot(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Responsibilities (n, K) of hard labels; -1 belongs nowhere."""
+    resp = np.zeros((labels.shape[0], n_clusters))
+    seated = np.flatnonzero(labels >= 0)
+    resp[seated, labels[seated]] = 1.0 if weights is None else weights[seated]
+    return resp

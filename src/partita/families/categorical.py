@@ -1,0 +1,47 @@
+"""Categorical clusters: the option, and what it becomes given a table."""
+
+from typing import Any
+
+import numpy as np
+
+from partita.families.base import Conjugate, Family
+from partita.families.columns import per_column, refuse_other_kinds
+from partita.families.dirichlet_categorical import DirichletCategorical
+from partita.table import Table
+
+
+class Categorical(Family, name="categorical"):
+    """Independent categorical columns; every cluster's shares are summed out.
+
+    Parameters
+    ----------
+    pseudocount : float or one per column
+        Symmetric Dirichlet parameter of every column's shares. A column's categories are those seen in ``fit``.
+    """
+
+    def __init__(self, *, pseudocount: Any = 1.0):
+        self.pseudocount = pseudocount
+
+    def resolve(self, table: Table) -> Conjugate:
+        """The conjugate model over all columns of a table that has only categorical ones."""
+        refuse_other_kinds(table, "categorical", "Categorical")
+        return self.on_columns(table, np.arange(table.codes.shape[1]))
+
+    def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
+        """The conjugate model over some of the table's categorical columns."""
+        pseudocount = per_column("pseudocount", self.pseudocount, len(columns))
+        complete = not (table.codes[:, columns] < 0).any()
+        n_levels = np.asarray(table.schema.n_levels, dtype=np.int64)[columns]
+        return DirichletCategorical(pseudocount, n_levels, columns, complete)
+
+    @classmethod
+    def examples(cls) -> list[tuple[Family, Table]]:
+        """Six rows of three columns, two cells missing (the NBCE golden table); and a complete one."""
+        rows = [
+            ["a", "p", "u"], ["a", "p", "v"], ["a", "q", None], ["b", "r", "v"], ["b", "r", "u"], [None, "q", "v"],
+        ]  # fmt: skip
+        complete = [["a", "p"], ["a", "p"], ["b", "q"], ["b", "r"], ["a", "q"], ["b", "r"]]
+        return [
+            (cls(pseudocount=0.5), Table.read(np.array(rows, dtype=object))),
+            (cls(pseudocount=[0.7, 1.3]), Table.read(np.array(complete, dtype=object))),
+        ]

@@ -1,0 +1,53 @@
+"""Turn an option given as a number or one number per column into an array, with a clear refusal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from partita.table import Table
+
+
+def per_column(option: str, value: Any, n_columns: int, *, positive: bool = True) -> np.ndarray:
+    """Broadcast a scalar over columns, or check one number per column."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{option} must be a number or one number per column, got {value!r}.") from None
+    if array.ndim > 1 or (array.ndim == 1 and array.shape[0] != n_columns):
+        raise ValueError(
+            f"{option} must be a number or {n_columns} numbers (one per column), got shape {array.shape}."
+        )
+    if not np.all(np.isfinite(array)) or (positive and np.any(array <= 0)):
+        kind = "positive and finite" if positive else "finite"
+        raise ValueError(f"{option} must be {kind}, got {value!r}.")
+    return np.array(np.broadcast_to(array, (n_columns,)))  # a copy: compiled code wants one array type
+
+
+def scalar(option: str, value: Any, *, above: float = 0.0) -> float:
+    """A finite number greater than ``above``."""
+    if isinstance(value, str | Sequence) or np.ndim(value) != 0:
+        raise TypeError(f"{option} must be one number, got {value!r}.")
+    number = float(value)
+    if not np.isfinite(number) or number <= above:
+        raise ValueError(f"{option} must be a finite number greater than {above:g}, got {value!r}.")
+    return number
+
+
+def refuse_other_kinds(table: Table, kind: str, family: str) -> None:
+    """Refuse columns that a family of one kind cannot read."""
+    others = [column.name for column in table.schema.used if column.kind != kind]
+    if others:
+        raise ValueError(
+            f"family={family} reads {kind} columns only, but {named(others)} of another kind: "
+            "use family='auto' or Mixed(), or leave them out."
+        )
+    if not table.schema.used:
+        raise ValueError("The table has no usable column.")
+
+
+def named(columns: list) -> str:
+    """'a', 'b' and 3 more columns are."""
+    shown = ", ".join(repr(str(c)) for c in columns[:3])
+    more = f" and {len(columns) - 3} more columns" if len(columns) > 3 else ""
+    return f"{shown}{more} {'are' if len(columns) > 1 else 'is'}"

@@ -1,0 +1,149 @@
+"""Counts: x ~ Poisson(rate), rate ~ Gamma(a0, b0) for every column of a cluster.
+
+With n observed cells: a = a0 + sum x, b = b0 + n, and the predictive of w copies of a cell is
+
+    G(a + w x)/G(a) b^a / (b + w)^(a + w x) (x!)^-w      (negative binomial for w = 1).
+"""
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from partita.families.base import Cells, Conjugate
+from partita.kernels.algebra import log_rising
+from partita.kernels.dispatch import implements
+from partita.kernels.names import (
+    add,
+    log_marginal,
+    log_predictive,
+    refresh,
+)
+from partita.table import Table
+
+
+class CountRows(NamedTuple):
+    """Counts, -1 where missing, and their log factorials."""
+
+    x: np.ndarray  # (n, q) int64
+    log_factorial: np.ndarray  # (n, q)
+
+
+class CountState(NamedTuple):
+    """Statistics [n, sum x, sum log x!] per slot and column, and logs derived from them."""
+
+    stats: np.ndarray  # (slots, 3 q)
+    log_rate: np.ndarray  # (slots, 3, q) log of b - 1, b, b + 1
+    hyper: np.ndarray  # (2, q) a0, b0
+
+
+class GammaPoisson(Conjugate):
+    """Independent count columns, rates summed out."""
+
+    title: ClassVar[str] = "count"
+
+    def __init__(self, shape: np.ndarray, rate: np.ndarray, columns: np.ndarray):
+        self.shape = shape
+        self.rate = rate
+        self.columns = columns
+
+    def rows(self, table: Table) -> CountRows:
+        """The table's count columns."""
+        x = np.ascontiguousarray(table.counts[:, self.columns], dtype=np.int64)
+        return CountRows(x, gammaln(np.maximum(x, 0) + 1.0))
+
+    def state(self, n_slots: int) -> CountState:
+        """Empty slots."""
+        q = self.shape.shape[0]
+        hyper = np.stack([self.shape, self.rate])
+        return CountState(np.zeros((n_slots, 3 * q)), np.zeros((n_slots, 3, q)), hyper)
+
+    def suffstats(self, rows: CountRows, resp: np.ndarray) -> np.ndarray:
+        """Observed weight, sum and summed log factorials of every column."""
+        observed = rows.x >= 0
+        x = np.where(observed, rows.x, 0).astype(np.float64)
+        factorials = np.where(observed, rows.log_factorial, 0.0)
+        return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ x, resp.T @ factorials])
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Gamma-Poisson marginal."""
+        n, total, factorials = np.split(stats, 3, axis=1)
+        columns = (
+            gammaln(self.shape + total)
+            - gammaln(self.shape)
+            + self.shape * np.log(self.rate)
+            - (self.shape + total) * np.log(self.rate + n)
+            - factorials
+        )
+        return columns.sum(axis=1)
+
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> np.ndarray:
+        """Rates (K, q)."""
+        n, total, _ = np.split(stats, 3, axis=1)
+        return rng.standard_gamma(self.shape + total) / (self.rate + n)
+
+    def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
+        """Poisson rows."""
+        n = labels.shape[0]
+        counts = rng.poisson(params[labels]).astype(np.int64)
+        return Cells(np.empty((n, 0)), np.empty((n, 0), np.int32), counts)
+
+
+@implements(log_predictive, CountState)
+def _log_predictive(rows, i, w, state, slot):
+    q = state.hyper.shape[1]
+    total = 0.0
+    for j in range(q):
+        x = rows.x[i, j]
+        if x < 0:
+            continue
+        a = state.hyper[0, j] + state.stats[slot, q + j]
+        if w == 1 or w == -1:
+            log_after = state.log_rate[slot, 1 + w, j]
+        else:
+            log_after = np.log(state.hyper[1, j] + state.stats[slot, j] + w)
+        rising = log_rising(a, w * x) if w > 0 else -log_rising(a + w * x, -w * x)
+        total += (
+            rising + a * state.log_rate[slot, 1, j] - (a + w * x) * log_after - w * rows.log_factorial[i, j]
+        )
+    return total
+
+
+@implements(add, CountState)
+def _add(rows, i, w, state, slot):
+    q = state.hyper.shape[1]
+    for j in range(q):
+        x = rows.x[i, j]
+        if x >= 0:
+            state.stats[slot, j] += w
+            state.stats[slot, q + j] += w * x
+            state.stats[slot, 2 * q + j] += w * rows.log_factorial[i, j]
+    refresh(state, slot)
+
+
+@implements(refresh, CountState)
+def _refresh(state, slot):
+    for j in range(state.hyper.shape[1]):
+        n = state.stats[slot, j]
+        b = state.hyper[1, j] + n
+        state.log_rate[slot, 0, j] = np.log(b - 1.0) if n >= 1.0 else 0.0
+        state.log_rate[slot, 1, j] = np.log(b)
+        state.log_rate[slot, 2, j] = np.log(b + 1.0)
+
+
+@implements(log_marginal, CountState)
+def _log_marginal(state, slot):
+    q = state.hyper.shape[1]
+    total = 0.0
+    for j in range(q):
+        a0, b0 = state.hyper[0, j], state.hyper[1, j]
+        x = state.stats[slot, q + j]
+        total += (
+            math.lgamma(a0 + x)
+            - math.lgamma(a0)
+            + a0 * np.log(b0)
+            - (a0 + x) * state.log_rate[slot, 1, j]
+            - state.stats[slot, 2 * q + j]
+        )
+    return total

@@ -1,0 +1,157 @@
+"""Gaussian clusters: the options, and what they become given a table."""
+
+from typing import Any
+
+import numpy as np
+
+from partita.families.base import Conjugate, Family
+from partita.families.columns import per_column, refuse_other_kinds, scalar
+from partita.families.normal_inverse_gamma import NormalInverseGamma
+from partita.families.normal_inverse_wishart import NormalInverseWishart
+from partita.families.normal_known_variance import NormalKnownVariance
+from partita.parameters import choose
+from partita.table import Table
+
+#: Options that each kind of covariance reads besides ``mean``.
+OPTIONS = {
+    "full": ("mean_precision", "dof", "scale"),
+    "diag": ("mean_precision", "dof", "scale"),
+    "known": ("variance", "mean_variance"),
+}
+EXPECTED_VARIANCE = 0.5  # of a cluster's column, in units of the column's variance
+MEAN_PRECISION = 0.1
+DIAGONAL_DOF = 4.0
+
+
+class Gaussian(Family, name="gaussian"):
+    """Gaussian rows; mean and covariance of every cluster are summed out.
+
+    Parameters
+    ----------
+    covariance : {"full", "diag", "known"}
+        full: mean ~ N(mean, Sigma / mean_precision), Sigma ~ IW(dof, scale), E[Sigma] = scale / (dof - d - 1);
+        diag: per column s2 ~ IG(dof / 2, scale / 2), mean ~ N(mean, s2 / mean_precision);
+        known: per column x ~ N(mu, variance), mu ~ N(mean, mean_variance).
+    mean, mean_precision, dof, scale, variance, mean_variance
+        The prior, in the units the model sees (standardised columns unless ``standardize=False``). A
+        scalar serves all columns; ``scale`` of a full covariance is a d x d matrix or a number times
+        the identity. None: mean of the column, mean_precision 0.1, dof max(2 d, d + 2) (diag: 4), a scale that
+        expects half of each column's variance within a cluster (known: ``variance`` that half,
+        ``mean_variance`` the column's variance).
+    """
+
+    def __init__(
+        self,
+        *,
+        covariance: str = "full",
+        mean: Any = None,
+        mean_precision: Any = None,
+        dof: Any = None,
+        scale: Any = None,
+        variance: Any = None,
+        mean_variance: Any = None,
+    ):
+        self.covariance = covariance
+        self.mean = mean
+        self.mean_precision = mean_precision
+        self.dof = dof
+        self.scale = scale
+        self.variance = variance
+        self.mean_variance = mean_variance
+
+    def resolve(self, table: Table) -> Conjugate:
+        """The conjugate model over all numeric columns of a table that has no others."""
+        refuse_other_kinds(table, "numeric", "Gaussian")
+        return self.on_columns(table, np.arange(table.numeric.shape[1]))
+
+    def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
+        """The conjugate model over some of the table's numeric columns."""
+        self._check()
+        x = table.numeric[:, columns]
+        average, variance = column_moments(x)
+        mean = average if self.mean is None else per_column("mean", self.mean, len(columns), positive=False)
+        build = {"full": self._full, "diag": self._diagonal, "known": self._known}[self.covariance]
+        return build(mean, variance, columns, not np.isnan(x).any())
+
+    def _check(self) -> None:
+        used = choose("covariance", self.covariance, OPTIONS)
+        for option in ("mean_precision", "dof", "scale", "variance", "mean_variance"):
+            if getattr(self, option) is not None and option not in used:
+                raise ValueError(
+                    f"Gaussian(covariance={self.covariance!r}) does not use {option}: "
+                    f"it reads mean, {', '.join(used)}."
+                )
+
+    def _full(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
+        d = len(columns)
+        if self.dof is None:
+            dof = float(max(2 * d, d + 2))
+        else:
+            dof = scalar("dof", self.dof, above=d - 1.0)
+        precision = (
+            MEAN_PRECISION if self.mean_precision is None else scalar("mean_precision", self.mean_precision)
+        )
+        if self.scale is None:
+            scale = np.diag(EXPECTED_VARIANCE * max(dof - d - 1.0, 1.0) * variance)
+        else:
+            scale = _scale_matrix(self.scale, d)
+        return NormalInverseWishart(mean, precision, dof, scale, columns)
+
+    def _diagonal(
+        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool
+    ) -> Conjugate:
+        d = len(columns)
+        dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
+        precision = MEAN_PRECISION if self.mean_precision is None else self.mean_precision
+        if self.scale is None:
+            scale = EXPECTED_VARIANCE * np.maximum(dof - 2.0, 1.0) * variance
+        else:
+            scale = per_column("scale", self.scale, d)
+        return NormalInverseGamma(
+            mean, per_column("mean_precision", precision, d), dof, scale, columns, complete
+        )
+
+    def _known(
+        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool
+    ) -> Conjugate:
+        d = len(columns)
+        known = EXPECTED_VARIANCE * variance if self.variance is None else self.variance
+        spread = variance if self.mean_variance is None else self.mean_variance
+        return NormalKnownVariance(
+            mean, per_column("variance", known, d), per_column("mean_variance", spread, d), columns
+        )
+
+    @classmethod
+    def examples(cls) -> list[tuple[Family, Table]]:
+        """Every covariance on six rows of two columns, cells missing (one for the full covariance)."""
+        x = np.array([[-1.2, 0.3], [-0.9, np.nan], [0.1, -0.2], [1.1, 0.9], [1.4, 1.3], [0.2, -1.5]])
+        more_missing = x.copy()
+        more_missing[4, 0] = more_missing[5, 1] = np.nan
+        read = Table.read
+        return [
+            (cls(covariance="full", dof=4.0, scale=0.8), read(x, standardize=False)),
+            (cls(covariance="diag", mean_precision=0.3), read(more_missing, standardize=False)),
+            (cls(covariance="known", variance=0.4), read(more_missing, standardize=False)),
+        ]
+
+
+def column_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of every column's observed cells; variance 1 where a column does not vary."""
+    observed = ~np.isnan(x)
+    n = np.maximum(observed.sum(axis=0), 1)
+    mean = np.where(observed, x, 0.0).sum(axis=0) / n
+    variance = np.where(observed, (x - mean) ** 2, 0.0).sum(axis=0) / n
+    return mean, np.where(variance > 0, variance, 1.0)
+
+
+def _scale_matrix(value: Any, d: int) -> np.ndarray:
+    """A positive definite d x d matrix, or a positive number times the identity."""
+    matrix = np.asarray(value, dtype=np.float64)
+    if matrix.ndim == 0:
+        return scalar("scale", value) * np.eye(d)
+    if matrix.shape != (d, d):
+        raise ValueError(f"scale must be a number or a {d} x {d} matrix, got shape {matrix.shape}.")
+    symmetric = np.all(np.isfinite(matrix)) and np.allclose(matrix, matrix.T)
+    if not symmetric or np.linalg.eigvalsh(matrix)[0] <= 0:
+        raise ValueError("scale must be a symmetric positive definite matrix.")
+    return matrix

@@ -1,0 +1,166 @@
+"""Clusters of rows with columns of several kinds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from partita.families.base import Conjugate, Family
+from partita.families.categorical import Categorical
+from partita.families.count import Count
+from partita.families.dirichlet_categorical import DirichletCategorical
+from partita.families.gamma_poisson import GammaPoisson
+from partita.families.gaussian import Gaussian
+from partita.families.normal_inverse_gamma import NormalInverseGamma
+from partita.families.normal_inverse_wishart import NormalInverseWishart
+from partita.families.normal_known_variance import NormalKnownVariance
+from partita.families.product import Product
+from partita.parameters import choose
+from partita.table import Table
+
+KINDS: dict[str, type[Family]] = {"numeric": Gaussian, "categorical": Categorical, "count": Count}
+
+
+class Mixed(Family, name="mixed"):
+    """A product over blocks of columns: independent given the cluster.
+
+    Parameters
+    ----------
+    families : mapping or None
+        From column name, or from column type ("numeric", "categorical", "count"), to a family. A name goes
+        before a type; columns that nothing names are read by type: ``Gaussian(covariance="diag")``,
+        ``Categorical()``, ``Count()``. ``{"numeric": Gaussian(covariance="full")}`` gives all numeric
+        columns that are not named one covariance matrix per cluster.
+    """
+
+    def __init__(self, *, families: Mapping[str, Family] | None = None):
+        self.families = families
+
+    def resolve(self, table: Table) -> Conjugate:
+        """One block per kind of likelihood, hyperparameters column by column."""
+        blocks: dict[str, list[Conjugate]] = {
+            "full": [],
+            "diag": [],
+            "known": [],
+            "categorical": [],
+            "count": [],
+        }
+        for family, kind, columns in self._groups(table):
+            kind = family.covariance if isinstance(family, Gaussian) else kind
+            blocks[kind].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
+        return Product(
+            _only(blocks["full"]),
+            _joined_gamma(blocks["diag"]),
+            _joined_known(blocks["known"]),
+            _joined_categorical(blocks["categorical"]),
+            _joined_count(blocks["count"]),
+        )
+
+    def _groups(self, table: Table) -> list[tuple[Family, str, np.ndarray]]:
+        """Family, kind and positions within the kind's block, one group per name and per kind."""
+        given = dict(self.families or {})
+        of_kind = {
+            "numeric": table.schema.numeric,
+            "categorical": table.schema.categorical,
+            "count": table.schema.counts,
+        }
+        names = {str(column.name) for column in table.schema.columns}
+        for key, family in given.items():
+            choose("the key of Mixed(families=...)", str(key), dict.fromkeys([*names, *KINDS]))
+            if not isinstance(family, Gaussian | Categorical | Count):
+                raise TypeError(
+                    f"Mixed(families=...) takes Gaussian, Categorical or Count, got {family!r} for {key!r}."
+                )
+        groups: list[tuple[Family, str, np.ndarray]] = []
+        for kind, columns in of_kind.items():
+            rest = []
+            for position, column in enumerate(columns):
+                if str(column.name) in given:
+                    family = _one_column(_matching(given[str(column.name)], kind, str(column.name)))
+                    groups.append((family, kind, np.array([position])))
+                else:
+                    rest.append(position)
+            if rest:
+                by_type = given.get(kind, Gaussian(covariance="diag") if kind == "numeric" else KINDS[kind]())
+                groups.append((_matching(by_type, kind, kind), kind, np.array(rest)))
+        return groups
+
+    @classmethod
+    def examples(cls) -> list[tuple[Family, Table]]:
+        """Six rows with a column of every kind, cells missing; and a full covariance beside categories."""
+        x = np.array(
+            [
+                [-1.2, 0.3, "a", 0],
+                [-0.9, None, "a", 2],
+                [0.1, -0.2, "b", None],
+                [1.1, 0.9, None, 7],
+                [1.4, 1.3, "b", 9],
+                [None, -1.5, "b", 1],
+            ],
+            dtype=object,
+        )
+        one_missing = x.copy()
+        one_missing[5, 0] = 0.2
+        types = {3: "count"}
+        known = {"x0": Gaussian(covariance="known", variance=0.4), "numeric": Gaussian(covariance="diag")}
+        full = {
+            "numeric": Gaussian(covariance="full", dof=4.0, scale=0.8),
+            "categorical": Categorical(pseudocount=0.5),
+        }
+        return [
+            (cls(families=known), Table.read(x, column_types=types, standardize=False)),
+            (cls(families=full), Table.read(one_missing, column_types=types, standardize=False)),
+        ]
+
+
+def _matching(family: Family, kind: str, key: str) -> Family:
+    if not isinstance(family, KINDS[kind]):
+        raise ValueError(
+            f"Mixed(families=...) gives {family!r} to {key!r}, whose columns are {kind}: "
+            f"use {KINDS[kind].__name__}, or set the column's type with column_types."
+        )
+    return family
+
+
+def _one_column(family: Family) -> Family:
+    """A full covariance of one column is its diagonal form, parameter by parameter."""
+    if not isinstance(family, Gaussian) or family.covariance != "full":
+        return family
+    dof = 3.0 if family.dof is None else family.dof
+    scale = None if family.scale is None else float(np.asarray(family.scale, dtype=np.float64).reshape(-1)[0])
+    return Gaussian(
+        covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale
+    )
+
+
+def _join(blocks: list[Any], *names: str) -> list[np.ndarray]:
+    return [np.concatenate([getattr(b, name) for b in blocks]) if blocks else np.empty(0) for name in names]
+
+
+def _positions(blocks: list[Any]) -> np.ndarray:
+    return np.concatenate([b.columns for b in blocks]) if blocks else np.empty(0, dtype=np.int64)
+
+
+def _only(blocks: list[Any]) -> NormalInverseWishart:
+    if blocks:
+        return blocks[0]
+    return NormalInverseWishart(np.empty(0), 1.0, 1.0, np.empty((0, 0)), _positions(blocks))
+
+
+def _joined_gamma(blocks: list[Any]) -> NormalInverseGamma:
+    parts = _join(blocks, "mean", "mean_precision", "dof", "scale")
+    return NormalInverseGamma(*parts, _positions(blocks), all(b.complete for b in blocks))
+
+
+def _joined_known(blocks: list[Any]) -> NormalKnownVariance:
+    return NormalKnownVariance(*_join(blocks, "mean", "variance", "mean_variance"), _positions(blocks))
+
+
+def _joined_categorical(blocks: list[Any]) -> DirichletCategorical:
+    pseudocount, n_levels = _join(blocks, "pseudocount", "n_levels")
+    complete = all(b.complete for b in blocks)
+    return DirichletCategorical(pseudocount, n_levels.astype(np.int64), _positions(blocks), complete)
+
+
+def _joined_count(blocks: list[Any]) -> GammaPoisson:
+    return GammaPoisson(*_join(blocks, "shape", "rate"), _positions(blocks))

@@ -1,0 +1,37 @@
+"""Per-column count, sum and sum of squares: the statistics of Gaussian columns, missing cells left out."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+
+class NumericRows(NamedTuple):
+    """Cells relative to the prior mean, NaN where missing."""
+
+    x: np.ndarray  # (n, d)
+    complete: np.ndarray  # (n,) bool
+
+
+def numeric_rows(numeric: np.ndarray, columns: np.ndarray, mean: np.ndarray) -> NumericRows:
+    """Take ``columns`` of a numeric block and centre them at ``mean``."""
+    x = np.ascontiguousarray(numeric[:, columns]) - mean
+    return NumericRows(x, ~np.isnan(x).any(axis=1))
+
+
+def moments(rows: NumericRows, resp: np.ndarray) -> np.ndarray:
+    """Statistics (K, 3 d): observed weight, sum and sum of squares of every column."""
+    observed = ~np.isnan(rows.x)
+    x = np.where(observed, rows.x, 0.0)
+    return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ x, resp.T @ (x * x)])
+
+
+@numba.njit
+def add_moments(stats, x, w):
+    """Add ``w`` copies of a row to flat statistics; missing cells add nothing."""
+    d = x.shape[0]
+    for j in range(d):
+        if not np.isnan(x[j]):
+            stats[j] += w
+            stats[d + j] += w * x[j]
+            stats[2 * d + j] += w * x[j] * x[j]

@@ -1,0 +1,220 @@
+"""Gaussian clusters with independent columns under a normal-inverse-gamma prior.
+
+    s2 ~ IG(v0/2, b0/2),  mean ~ N(m0, s2/k0)   for every column.
+
+With n observed cells: k = k0 + n, v = v0 + n, m = sum x / k, b = b0 + sum x^2 - k m^2 (cells stored
+relative to m0). The predictive of w copies of a cell is
+
+    pi^(-w/2) G((v + w)/2)/G(v/2) (k/(k + w))^(1/2) b^(-w/2) (1 + k w/(k + w) (x - m)^2/b)^(-(v + w)/2).
+
+Where every column has the same v the logs of a row's factors are taken in one product. A missing cell is
+left out of density and statistics, which is exact.
+"""
+
+from typing import ClassVar, NamedTuple
+
+import numba
+import numpy as np
+from scipy.special import gammaln
+
+from partita.families.base import Cells, Conjugate
+from partita.families.moments import NumericRows, add_moments, moments, numeric_rows
+from partita.kernels.algebra import REASSOCIATE, log_multigamma_ratio
+from partita.kernels.dispatch import implements
+from partita.kernels.names import (
+    add,
+    log_marginal,
+    log_predictive,
+    refresh,
+)
+from partita.table import Table
+
+LOG_PI = np.log(np.pi)
+FACTORS_PER_LOG = 4
+LEAST_FACTOR = 1e-60
+
+
+class GammaState(NamedTuple):
+    """Statistics [n, sum, sum of squares] per slot and column, and what is derived from them."""
+
+    stats: np.ndarray  # (slots, 3 d)
+    mean: np.ndarray  # (slots, d)
+    scale: np.ndarray  # (slots, d) b
+    stretch: np.ndarray  # (slots, 2, d) factor of (x - m)^2 for w = 1, -1
+    constant: np.ndarray  # (slots, 2, d) of the log predictive for w = 1, -1
+    total: np.ndarray  # (slots, 2) constants summed over columns
+    hyper: np.ndarray  # (3, d) k0, v0, b0
+    uniform: np.ndarray  # (1,) bool: every column of a slot has the same v
+
+
+class NormalInverseGamma(Conjugate):
+    """Gaussian rows with independent columns, means and variances summed out."""
+
+    title: ClassVar[str] = "diagonal Gaussian"
+
+    def __init__(
+        self,
+        mean: np.ndarray,
+        mean_precision: np.ndarray,
+        dof: np.ndarray,
+        scale: np.ndarray,
+        columns: np.ndarray,
+        complete: bool,
+    ):
+        self.mean = mean
+        self.mean_precision = mean_precision
+        self.dof = dof
+        self.scale = scale
+        self.columns = columns
+        self.complete = complete
+        self.uniform = complete and np.unique(dof).size <= 1
+
+    def rows(self, table: Table) -> NumericRows:
+        """Cells relative to the prior mean."""
+        return numeric_rows(table.numeric, self.columns, self.mean)
+
+    def state(self, n_slots: int) -> GammaState:
+        """Empty slots."""
+        d = self.mean.shape[0]
+        return GammaState(
+            stats=np.zeros((n_slots, 3 * d)),
+            mean=np.zeros((n_slots, d)),
+            scale=np.zeros((n_slots, d)),
+            stretch=np.zeros((n_slots, 2, d)),
+            constant=np.zeros((n_slots, 2, d)),
+            total=np.zeros((n_slots, 2)),
+            hyper=np.stack([self.mean_precision, self.dof, self.scale]),
+            uniform=np.array([self.uniform]),
+        )
+
+    def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
+        """Observed weight, sum and sum of squares of every column."""
+        return moments(rows, resp)
+
+    def _posterior(self, stats: np.ndarray):
+        n, total, squares = np.split(stats, 3, axis=1)
+        k, v = self.mean_precision + n, self.dof + n
+        mean = total / k
+        return n, k, v, mean, self.scale + squares - k * mean**2
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Murphy (2007), eq. 171."""
+        n, k, v, _, scale = self._posterior(stats)
+        columns = (
+            gammaln(0.5 * v)
+            - gammaln(0.5 * self.dof)
+            + 0.5 * self.dof * np.log(self.scale)
+            - 0.5 * v * np.log(scale)
+            + 0.5 * np.log(self.mean_precision / k)
+            - 0.5 * n * LOG_PI
+        )
+        return columns.sum(axis=1)
+
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means (K, d), relative to the prior mean, and standard deviations (K, d)."""
+        _, k, v, mean, scale = self._posterior(stats)
+        deviation = np.sqrt(0.5 * scale / rng.standard_gamma(0.5 * v))
+        return mean + deviation / np.sqrt(k) * rng.standard_normal(mean.shape), deviation
+
+    def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
+        """Gaussian rows."""
+        means, deviations = params
+        n = labels.shape[0]
+        x = self.mean + means[labels] + deviations[labels] * rng.standard_normal((n, self.mean.shape[0]))
+        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+@implements(log_predictive, GammaState)
+def _log_predictive(rows, i, w, state, slot):
+    if state.mean.shape[1] == 0:
+        return 0.0
+    if (w == 1 or w == -1) and state.uniform[0] and rows.complete[i]:
+        v = state.hyper[1, 0] + state.stats[slot, 0]
+        side = 0 if w == 1 else 1
+        return state.total[slot, side] - 0.5 * (v + w) * _log_product(rows.x, i, state, slot, side)
+    total = 0.0
+    for j in range(state.mean.shape[1]):
+        if not np.isnan(rows.x[i, j]):
+            total += _log_predictive_cell(rows.x[i, j], w, state, slot, j)
+    return total
+
+
+@numba.njit(fastmath=REASSOCIATE)
+def _log_product(x, i, state, slot, side):
+    """log of prod_j (1 + stretch_j (x_j - m_j)^2), one log for several factors."""
+    d = x.shape[1]
+    total = 0.0
+    for start in range(0, d, FACTORS_PER_LOG):
+        product = 1.0
+        for j in range(start, min(start + FACTORS_PER_LOG, d)):
+            z = x[i, j] - state.mean[slot, j]
+            product *= max(1.0 + state.stretch[slot, side, j] * z * z, LEAST_FACTOR)
+        total += np.log(product)
+    return total
+
+
+@numba.njit
+def _log_predictive_cell(x, w, state, slot, j):
+    """Log predictive of ``w`` copies of one cell."""
+    n = state.stats[slot, j]
+    k, v = state.hyper[0, j] + n, state.hyper[1, j] + n
+    z = x - state.mean[slot, j]
+    if w == 1 or w == -1:
+        side = 0 if w == 1 else 1
+        constant, stretch = state.constant[slot, side, j], state.stretch[slot, side, j]
+    else:
+        constant, stretch = _constant(state, slot, j, w, log_multigamma_ratio(v, w, 1))
+    return constant - 0.5 * (v + w) * np.log(max(1.0 + stretch * z * z, LEAST_FACTOR))
+
+
+@numba.njit
+def _constant(state, slot, j, w, log_gamma_ratio):
+    """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
+    k, b = state.hyper[0, j] + state.stats[slot, j], state.scale[slot, j]
+    constant = log_gamma_ratio + 0.5 * np.log(k / (k + w)) - 0.5 * w * (LOG_PI + np.log(b))
+    return constant, k * w / ((k + w) * b)
+
+
+@implements(add, GammaState)
+def _add(rows, i, w, state, slot):
+    add_moments(state.stats[slot], rows.x[i], w)
+    refresh(state, slot)
+
+
+@implements(refresh, GammaState)
+def _refresh(state, slot):
+    d = state.mean.shape[1]
+    state.total[slot] = 0.0
+    for side in range(2):
+        w = 1 - 2 * side
+        ratio = 0.0
+        for j in range(d):
+            n = state.stats[slot, j]
+            k = state.hyper[0, j] + n
+            m = state.stats[slot, d + j] / k
+            state.mean[slot, j] = m
+            state.scale[slot, j] = state.hyper[2, j] + max(state.stats[slot, 2 * d + j] - k * m * m, 0.0)
+            if side == 1 and n < 1.0:
+                continue
+            if j == 0 or not state.uniform[0]:  # else every column has the same v
+                ratio = log_multigamma_ratio(state.hyper[1, j] + n, w, 1)
+            constant, stretch = _constant(state, slot, j, w, ratio)
+            state.constant[slot, side, j] = constant
+            state.stretch[slot, side, j] = stretch
+            state.total[slot, side] += constant
+
+
+@implements(log_marginal, GammaState)
+def _log_marginal(state, slot):
+    total = 0.0
+    for j in range(state.mean.shape[1]):
+        n = state.stats[slot, j]
+        k0, v0, b0 = state.hyper[0, j], state.hyper[1, j], state.hyper[2, j]
+        total += (
+            log_multigamma_ratio(v0, n, 1)
+            + 0.5 * v0 * np.log(b0)
+            - 0.5 * (v0 + n) * np.log(state.scale[slot, j])
+            + 0.5 * np.log(k0 / (k0 + n))
+            - 0.5 * n * LOG_PI
+        )
+    return total

@@ -1,0 +1,322 @@
+"""Gaussian clusters with full covariance under a normal-inverse-Wishart prior.
+
+    mean ~ N(m0, Sigma / k0),  Sigma ~ IW(v0, S0),  E[Sigma] = S0 / (v0 - d - 1).
+
+With n rows of mean x and scatter: k = k0 + n, v = v0 + n, m = (k0 m0 + n x) / k and
+S = S0 + sum xx' + k0 m0 m0' - k m m'; cells are stored relative to m0, so m0 = 0 below. The predictive of w copies
+of a row, with q = (x - m)' S^-1 (x - m) from a cached inverse Cholesky factor F (F'F = S^-1), is
+
+    pi^(-wd/2) G_d((v + w)/2)/G_d(v/2) (k/(k + w))^(d/2) |S|^(-w/2) (1 + k w/(k + w) q)^(-(v + w)/2)
+
+(Murphy 2007, eq. 266). The same with w < 0 takes copies out, so a row's own cluster needs no downdate.
+
+Missing cells are drawn in one block with the row's label: the label from the Student-t of the
+observed cells, then the cells given label and observed cells.
+"""
+
+from typing import ClassVar, NamedTuple
+
+import numba
+import numpy as np
+from scipy import stats as distributions
+from scipy.special import multigammaln
+
+from partita.families.base import Cells, Conjugate
+from partita.kernels.algebra import (
+    add_outer,
+    cholesky_in_place,
+    invert_lower,
+    log_multigamma_ratio,
+    rank_one_update,
+    squared_distance,
+)
+from partita.kernels.dispatch import implements
+from partita.kernels.names import (
+    add,
+    fill_gaps,
+    has_gaps,
+    log_marginal,
+    log_predictive,
+    log_predictive_observed,
+    refresh,
+)
+from partita.table import Table
+
+LOG_PI = np.log(np.pi)
+LEAST_DETERMINANT_RATIO = 1e-8  # below it a factor is recomputed rather than downdated
+LEAST_RATIO = 1e-300
+
+
+class WishartRows(NamedTuple):
+    """Cells relative to the prior mean; missing ones hold their present draw."""
+
+    x: np.ndarray  # (n, d)
+    missing: np.ndarray  # (n, d) bool
+    gaps: np.ndarray  # (n,) bool
+
+
+class WishartState(NamedTuple):
+    """Statistics [n, sum x, sum xx'] per slot and what is derived from them."""
+
+    stats: np.ndarray  # (slots, 1 + d + d * d)
+    mean: np.ndarray  # (slots, d)
+    factor: np.ndarray  # (slots, d, d) lower triangular F, F'F = S^-1
+    log_det: np.ndarray  # (slots,) log |S|
+    constant: np.ndarray  # (slots, 2) of the log predictive for w = 1, -1
+    hyper: np.ndarray  # k0, v0, log |S0|
+    scale: np.ndarray  # (d, d) S0
+    work: np.ndarray  # (3, d) scratch
+    matrix: np.ndarray  # (d, d) scratch
+
+
+class NormalInverseWishart(Conjugate):
+    """Gaussian rows with a full covariance matrix, mean and covariance summed out."""
+
+    title: ClassVar[str] = "full-covariance Gaussian"
+
+    def __init__(
+        self, mean: np.ndarray, mean_precision: float, dof: float, scale: np.ndarray, columns: np.ndarray
+    ):
+        self.mean = mean
+        self.mean_precision = mean_precision
+        self.dof = dof
+        self.scale = scale
+        self.columns = columns  # positions among the table's numeric columns
+
+    def rows(self, table: Table) -> WishartRows:
+        """Cells relative to the prior mean; a missing cell starts at the prior mean."""
+        x = np.ascontiguousarray(table.numeric[:, self.columns]) - self.mean
+        missing = np.isnan(x)
+        return WishartRows(np.where(missing, 0.0, x), missing, missing.any(axis=1))
+
+    def state(self, n_slots: int) -> WishartState:
+        """Empty slots: their statistics are zero and their caches those of the prior."""
+        d = self.mean.shape[0]
+        log_det = np.linalg.slogdet(self.scale)[1] if d else 0.0
+        return WishartState(
+            stats=np.zeros((n_slots, 1 + d + d * d)),
+            mean=np.zeros((n_slots, d)),
+            factor=np.zeros((n_slots, d, d)),
+            log_det=np.zeros(n_slots),
+            constant=np.zeros((n_slots, 2)),
+            hyper=np.array([self.mean_precision, self.dof, log_det]),
+            scale=np.ascontiguousarray(self.scale),
+            work=np.zeros((3, d)),
+            matrix=np.zeros((d, d)),
+        )
+
+    def draws_cells(self, rows: WishartRows) -> bool:
+        """Missing cells of a full covariance have no exact marginal likelihood."""
+        return bool(rows.gaps.any())
+
+    def suffstats(self, rows: WishartRows, resp: np.ndarray) -> np.ndarray:
+        """n, sum x and sum xx' per cluster, of the completed rows."""
+        x = rows.x
+        second = np.stack([(x.T * r) @ x for r in resp.T]).reshape(resp.shape[1], -1)
+        return np.hstack([resp.sum(axis=0)[:, None], resp.T @ x, second])
+
+    def _posterior(self, stats: np.ndarray):
+        d = self.mean.shape[0]
+        n, total = stats[:, 0], stats[:, 1 : 1 + d]
+        k = self.mean_precision + n
+        mean = total / k[:, None]
+        second = stats[:, 1 + d :].reshape(-1, d, d)
+        scale = self.scale + second - k[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        return n, k, self.dof + n, mean, scale
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Murphy (2007), eq. 266."""
+        d = self.mean.shape[0]
+        n, k, v, _, scale = self._posterior(stats)
+        return (
+            -0.5 * n * d * LOG_PI
+            + np.array([multigammaln(0.5 * dof, d) for dof in v])
+            - multigammaln(0.5 * self.dof, d)
+            + 0.5 * self.dof * np.linalg.slogdet(self.scale)[1]
+            - 0.5 * v * np.linalg.slogdet(scale)[1]
+            + 0.5 * d * np.log(self.mean_precision / k)
+        )
+
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means (K, d), relative to the prior mean, and lower Cholesky factors of the covariances."""
+        d = self.mean.shape[0]
+        _, k, v, mean, scale = self._posterior(stats)
+        means, factors = np.empty_like(mean), np.empty((stats.shape[0], d, d))
+        for c in range(stats.shape[0]):
+            covariance = distributions.invwishart(v[c], scale[c]).rvs(random_state=rng)
+            factors[c] = np.linalg.cholesky(np.reshape(covariance, (d, d)))
+            means[c] = mean[c] + factors[c] @ rng.standard_normal(d) / np.sqrt(k[c])
+        return means, factors
+
+    def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
+        """Gaussian rows."""
+        means, factors = params
+        noise = rng.standard_normal((labels.shape[0], self.mean.shape[0]))
+        x = self.mean + means[labels] + np.einsum("nij,nj->ni", factors[labels], noise)
+        n = labels.shape[0]
+        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+@implements(log_predictive, WishartState)
+def _log_predictive(rows, i, w, state, slot):
+    d = state.mean.shape[1]
+    if d == 0:
+        return 0.0
+    n = state.stats[slot, 0]
+    k, v = state.hyper[0] + n, state.hyper[1] + n
+    q = squared_distance(rows.x, i, state.mean, state.factor, slot, state.work)
+    ratio = max(1.0 + k * w / (k + w) * q, LEAST_RATIO)
+    spread = -0.5 * (v + w) * np.log(ratio)
+    if w == 1:
+        return state.constant[slot, 0] + spread
+    if w == -1:
+        return state.constant[slot, 1] + spread
+    return _constant(state, slot, w) + spread
+
+
+@numba.njit
+def _constant(state, slot, w):
+    """What does not depend on the row in the log predictive of ``w`` copies."""
+    d = state.mean.shape[1]
+    n = state.stats[slot, 0]
+    k, v = state.hyper[0] + n, state.hyper[1] + n
+    gamma = log_multigamma_ratio(v, w, d) + 0.5 * d * np.log(k / (k + w))
+    return gamma - 0.5 * w * (d * LOG_PI + state.log_det[slot])
+
+
+@implements(add, WishartState)
+def _add(rows, i, w, state, slot):
+    d = state.mean.shape[1]
+    if d == 0:
+        return
+    k = state.hyper[0] + state.stats[slot, 0]
+    add_outer(state.stats[slot], rows.x[i], w)
+    q = squared_distance(rows.x, i, state.mean, state.factor, slot, state.work)
+    step = k * w / (k + w)
+    ratio = 1.0 + step * q
+    if ratio < LEAST_DETERMINANT_RATIO:
+        refresh(state, slot)
+        return
+    rank_one_update(state.factor[slot], state.work, step)
+    state.log_det[slot] += np.log(ratio)
+    for j in range(d):
+        state.mean[slot, j] += w / (k + w) * (rows.x[i, j] - state.mean[slot, j])
+    _set_constants(state, slot)
+
+
+@implements(refresh, WishartState)
+def _refresh(state, slot):
+    d = state.mean.shape[1]
+    if d == 0:
+        return
+    _posterior_scale(state, slot, state.matrix)
+    state.log_det[slot] = cholesky_in_place(state.matrix)
+    invert_lower(state.matrix, state.factor[slot])
+    _set_constants(state, slot)
+
+
+@numba.njit
+def _posterior_scale(state, slot, out):
+    """Write S to ``out`` and the posterior mean to the state."""
+    d = state.mean.shape[1]
+    k = state.hyper[0] + state.stats[slot, 0]
+    for a in range(d):
+        state.mean[slot, a] = state.stats[slot, 1 + a] / k
+    for a in range(d):
+        for b in range(d):
+            second = state.stats[slot, 1 + d + a * d + b]
+            out[a, b] = state.scale[a, b] + second - k * state.mean[slot, a] * state.mean[slot, b]
+
+
+@numba.njit
+def _set_constants(state, slot):
+    state.constant[slot, 0] = _constant(state, slot, 1)
+    if state.stats[slot, 0] >= 1.0:
+        state.constant[slot, 1] = _constant(state, slot, -1)
+
+
+@implements(log_marginal, WishartState)
+def _log_marginal(state, slot):
+    d = state.mean.shape[1]
+    n = state.stats[slot, 0]
+    k0, v0, log_det0 = state.hyper
+    return (
+        -0.5 * n * d * LOG_PI
+        + log_multigamma_ratio(v0, n, d)
+        + 0.5 * v0 * log_det0
+        - 0.5 * (v0 + n) * state.log_det[slot]
+        + 0.5 * d * np.log(k0 / (k0 + n))
+    )
+
+
+@implements(has_gaps, WishartState)
+def _has_gaps(rows, i, state):
+    return rows.gaps[i]
+
+
+@implements(log_predictive_observed, WishartState)
+def _log_predictive_observed(rows, i, state, slot):
+    n_observed, q, log_det = _condition_on_observed(rows, i, state, slot)
+    n = state.stats[slot, 0]
+    k = state.hyper[0] + n
+    v = state.hyper[1] + n - (state.mean.shape[1] - n_observed)
+    return (
+        -0.5 * n_observed * LOG_PI
+        + log_multigamma_ratio(v, 1, n_observed)
+        + 0.5 * n_observed * np.log(k / (k + 1.0))
+        - 0.5 * log_det
+        - 0.5 * (v + 1.0) * np.log1p(k / (k + 1.0) * q)
+    )
+
+
+@implements(fill_gaps, WishartState)
+def _fill_gaps(rng, rows, i, state, slot):
+    d = state.mean.shape[1]
+    n_observed, q, _ = _condition_on_observed(rows, i, state, slot)
+    n = state.stats[slot, 0]
+    k = state.hyper[0] + n
+    dof = state.hyper[1] + n - d + 1.0 + n_observed
+    spread = np.sqrt(((k + 1.0) / k + q) / rng.chisquare(dof))
+    order, white = state.work[0], state.work[1]
+    for a in range(n_observed, d):
+        white[a] = spread * rng.standard_normal()
+    for a in range(n_observed, d):
+        column = int(order[a])
+        value = state.mean[slot, column]
+        for b in range(a + 1):
+            value += state.matrix[a, b] * white[b]
+        rows.x[i, column] = value
+
+
+@numba.njit
+def _condition_on_observed(rows, i, state, slot):
+    """Factor S with the observed columns first; leave order, whitened cells and factor in scratch.
+
+    Returns the number of observed cells, their squared distance and the log determinant of their block.
+    """
+    d = state.mean.shape[1]
+    order, white, matrix = state.work[0], state.work[1], state.matrix
+    n_observed = 0
+    for wanted in (False, True):
+        for a in range(d):
+            if rows.missing[i, a] == wanted:
+                order[n_observed] = a
+                n_observed += 1
+    n_observed = d - np.sum(rows.missing[i])
+    k = state.hyper[0] + state.stats[slot, 0]
+    for a in range(d):
+        for b in range(d):
+            p, r = int(order[a]), int(order[b])
+            second = state.stats[slot, 1 + d + p * d + r]
+            matrix[a, b] = state.scale[p, r] + second - k * state.mean[slot, p] * state.mean[slot, r]
+    cholesky_in_place(matrix)
+    q, log_det = 0.0, 0.0
+    for a in range(n_observed):
+        column = int(order[a])
+        value = rows.x[i, column] - state.mean[slot, column]
+        for b in range(a):
+            value -= matrix[a, b] * white[b]
+        white[a] = value / matrix[a, a]
+        q += white[a] * white[a]
+        log_det += 2.0 * np.log(matrix[a, a])
+    return n_observed, q, log_det

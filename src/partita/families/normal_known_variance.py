@@ -1,0 +1,155 @@
+"""Gaussian clusters whose columns have a known variance: x ~ N(mu, s2), mu ~ N(m0, t2).
+
+With n observed cells the mean's posterior precision is P = 1/t2 + n/s2 and its mean m = sum x / (s2 P)
+(cells stored relative to m0). The predictive of w copies of a cell, with P' = P + w/s2, is
+
+    (2 pi s2)^(-w/2) (P/P')^(1/2) exp(-(P w / (2 s2 P')) (x - m)^2).
+"""
+
+from typing import ClassVar, NamedTuple
+
+import numba
+import numpy as np
+
+from partita.families.base import Cells, Conjugate
+from partita.families.moments import NumericRows, add_moments, moments, numeric_rows
+from partita.kernels.dispatch import implements
+from partita.kernels.names import (
+    add,
+    log_marginal,
+    log_predictive,
+    refresh,
+)
+from partita.table import Table
+
+LOG_2PI = np.log(2.0 * np.pi)
+
+
+class KnownVarianceState(NamedTuple):
+    """Statistics [n, sum, sum of squares] per slot and column, posterior precision and mean."""
+
+    stats: np.ndarray  # (slots, 3 d)
+    mean: np.ndarray  # (slots, d)
+    precision: np.ndarray  # (slots, d) P
+    constant: np.ndarray  # (slots, 2, d) constant of the log predictive for w = 1, -1
+    slope: np.ndarray  # (slots, 2, d) factor of (x - m)^2 in it
+    hyper: np.ndarray  # (2, d) 1/s2, 1/t2
+
+
+class NormalKnownVariance(Conjugate):
+    """Gaussian rows with independent columns of known variance, means summed out."""
+
+    title: ClassVar[str] = "known-variance Gaussian"
+
+    def __init__(
+        self, mean: np.ndarray, variance: np.ndarray, mean_variance: np.ndarray, columns: np.ndarray
+    ):
+        self.mean = mean
+        self.variance = variance
+        self.mean_variance = mean_variance
+        self.columns = columns
+
+    def rows(self, table: Table) -> NumericRows:
+        """Cells relative to the prior mean."""
+        return numeric_rows(table.numeric, self.columns, self.mean)
+
+    def state(self, n_slots: int) -> KnownVarianceState:
+        """Empty slots."""
+        d = self.mean.shape[0]
+        return KnownVarianceState(
+            stats=np.zeros((n_slots, 3 * d)),
+            mean=np.zeros((n_slots, d)),
+            precision=np.zeros((n_slots, d)),
+            constant=np.zeros((n_slots, 2, d)),
+            slope=np.zeros((n_slots, 2, d)),
+            hyper=np.stack([1.0 / self.variance, 1.0 / self.mean_variance]),
+        )
+
+    def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
+        """Observed weight, sum and sum of squares of every column."""
+        return moments(rows, resp)
+
+    def _posterior(self, stats: np.ndarray):
+        n, total, squares = np.split(stats, 3, axis=1)
+        precision = 1.0 / self.mean_variance + n / self.variance
+        return n, squares, precision, total / self.variance / precision
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Murphy (2007), eq. 55."""
+        n, squares, precision, mean = self._posterior(stats)
+        columns = (
+            -0.5 * n * (LOG_2PI + np.log(self.variance))
+            - 0.5 * np.log(precision * self.mean_variance)
+            - 0.5 * (squares / self.variance - precision * mean**2)
+        )
+        return columns.sum(axis=1)
+
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> np.ndarray:
+        """Means (K, d), relative to the prior mean."""
+        _, _, precision, mean = self._posterior(stats)
+        return mean + rng.standard_normal(mean.shape) / np.sqrt(precision)
+
+    def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
+        """Gaussian rows."""
+        n = labels.shape[0]
+        noise = rng.standard_normal((n, self.mean.shape[0]))
+        x = self.mean + params[labels] + np.sqrt(self.variance) * noise
+        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+@implements(log_predictive, KnownVarianceState)
+def _log_predictive(rows, i, w, state, slot):
+    total = 0.0
+    for j in range(state.mean.shape[1]):
+        if np.isnan(rows.x[i, j]):
+            continue
+        z = rows.x[i, j] - state.mean[slot, j]
+        if w == 1 or w == -1:
+            side = 0 if w == 1 else 1
+            constant, slope = state.constant[slot, side, j], state.slope[slot, side, j]
+        else:
+            constant, slope = _constant(state, slot, j, w)
+        total += constant - slope * z * z
+    return total
+
+
+@numba.njit
+def _constant(state, slot, j, w):
+    """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
+    known, before = state.hyper[0, j], state.precision[slot, j]
+    after = before + w * known
+    constant = -0.5 * w * (LOG_2PI - np.log(known)) + 0.5 * np.log(before / after)
+    return constant, 0.5 * before * w * known / after
+
+
+@implements(add, KnownVarianceState)
+def _add(rows, i, w, state, slot):
+    add_moments(state.stats[slot], rows.x[i], w)
+    refresh(state, slot)
+
+
+@implements(refresh, KnownVarianceState)
+def _refresh(state, slot):
+    d = state.mean.shape[1]
+    for j in range(d):
+        known, n = state.hyper[0, j], state.stats[slot, j]
+        state.precision[slot, j] = state.hyper[1, j] + n * known
+        state.mean[slot, j] = state.stats[slot, d + j] * known / state.precision[slot, j]
+        state.constant[slot, 0, j], state.slope[slot, 0, j] = _constant(state, slot, j, 1)
+        if n >= 1.0:
+            state.constant[slot, 1, j], state.slope[slot, 1, j] = _constant(state, slot, j, -1)
+
+
+@implements(log_marginal, KnownVarianceState)
+def _log_marginal(state, slot):
+    d = state.mean.shape[1]
+    total = 0.0
+    for j in range(d):
+        n, squares = state.stats[slot, j], state.stats[slot, 2 * d + j]
+        known, precision, m = state.hyper[0, j], state.precision[slot, j], state.mean[slot, j]
+        total += (
+            -0.5 * n * (LOG_2PI - np.log(known))
+            + 0.5 * np.log(state.hyper[1, j] / precision)
+            - 0.5 * (squares * known - precision * m * m)
+        )
+    return total

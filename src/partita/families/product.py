@@ -1,0 +1,247 @@
+"""Blocks of columns that are independent given the cluster: densities multiply, log densities add.
+
+One state holds a block of every kind, any of them empty, so that every mixture of columns shares
+one compilation.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numba
+import numpy as np
+
+from partita.families.base import Cells, Conjugate
+from partita.families.dirichlet_categorical import CategoricalRows, CategoricalState, DirichletCategorical
+from partita.families.gamma_poisson import CountRows, CountState, GammaPoisson
+from partita.families.moments import NumericRows
+from partita.families.normal_inverse_gamma import GammaState, NormalInverseGamma
+from partita.families.normal_inverse_wishart import NormalInverseWishart, WishartRows, WishartState
+from partita.families.normal_known_variance import KnownVarianceState, NormalKnownVariance
+from partita.kernels.dispatch import implements
+from partita.kernels.names import (
+    add,
+    combine,
+    fill_gaps,
+    has_gaps,
+    log_marginal,
+    log_predictive,
+    log_predictive_observed,
+    log_weights,
+    refresh,
+    reset,
+)
+from partita.table import Table
+
+
+class ProductRows(NamedTuple):
+    """The rows of every block."""
+
+    full: WishartRows
+    diagonal: NumericRows
+    known: NumericRows
+    categorical: CategoricalRows
+    count: CountRows
+
+
+class ProductState(NamedTuple):
+    """The state of every block."""
+
+    full: WishartState
+    diagonal: GammaState
+    known: KnownVarianceState
+    categorical: CategoricalState
+    count: CountState
+    scratch: np.ndarray  # (slots,)
+
+
+class Product(Conjugate):
+    """A product over blocks of columns."""
+
+    title: ClassVar[str] = "mixed"
+
+    def __init__(
+        self,
+        full: NormalInverseWishart,
+        diagonal: NormalInverseGamma,
+        known: NormalKnownVariance,
+        categorical: DirichletCategorical,
+        count: GammaPoisson,
+    ):
+        self.blocks: tuple[Conjugate, ...] = (full, diagonal, known, categorical, count)
+
+    def rows(self, table: Table) -> ProductRows:
+        """The rows of every block."""
+        return ProductRows(*(block.rows(table) for block in self.blocks))
+
+    def state(self, n_slots: int) -> ProductState:
+        """Empty slots of every block."""
+        return ProductState(*(block.state(n_slots) for block in self.blocks), scratch=np.zeros(n_slots))
+
+    def draws_cells(self, rows: ProductRows) -> bool:
+        """Whether the full-covariance block has missing cells."""
+        return self.blocks[0].draws_cells(rows.full)
+
+    def stats_of(self, state: ProductState) -> np.ndarray:
+        """The blocks' statistics side by side."""
+        return np.hstack([part.stats for part in state[:-1]])
+
+    def load(self, state: ProductState, stats: np.ndarray) -> None:
+        """Write the blocks' statistics to the first slots."""
+        for block, part, own in zip(self.blocks, state, self._split(stats)):
+            block.load(part, own)
+
+    def _split(self, stats: np.ndarray) -> list[np.ndarray]:
+        widths = [block.state(1).stats.shape[1] for block in self.blocks]
+        return np.split(stats, np.cumsum(widths)[:-1], axis=1)
+
+    def suffstats(self, rows: ProductRows, resp: np.ndarray) -> np.ndarray:
+        """The blocks' statistics side by side."""
+        return np.hstack([block.suffstats(part, resp) for block, part in zip(self.blocks, rows)])
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Sum over blocks."""
+        total = np.zeros(stats.shape[0])
+        for block, part in zip(self.blocks, self._split(stats)):
+            if part.shape[1] > 1:  # an empty full block still counts its rows
+                total += block.log_marginal(part)
+        return total
+
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> list[Any]:
+        """Parameters of every block; None for an empty one."""
+        return [
+            block.sample_params(rng, part) if part.shape[1] > 1 else None
+            for block, part in zip(self.blocks, self._split(stats))
+        ]
+
+    def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
+        """Cells of every block, numeric columns back in the table's order."""
+        n = labels.shape[0]
+        cells = [
+            block.simulate(rng, p, labels) if p is not None else None for block, p in zip(self.blocks, params)
+        ]
+        positions = [block.columns for block in self.blocks]
+        n_numeric = sum(len(p) for p in positions[:3])
+        numeric = np.empty((n, n_numeric))
+        for position, part in zip(positions[:3], cells[:3]):
+            if part is not None:
+                numeric[:, position] = part.numeric
+        codes = np.empty((n, len(positions[3])), np.int32)
+        counts = np.empty((n, len(positions[4])), np.int64)
+        if cells[3] is not None:
+            codes[:, positions[3]] = cells[3].codes
+        if cells[4] is not None:
+            counts[:, positions[4]] = cells[4].counts
+        return Cells(numeric, codes, counts)
+
+
+@numba.njit
+def _has_full(state):
+    return state.full.mean.shape[1] > 0
+
+
+@implements(log_weights, ProductState)
+def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
+    scratch = state.scratch
+    out[:n_slots] = 0.0
+    if _has_full(state):
+        log_weights(rows.full, i, w, state.full, sizes, n_slots, own, scratch)
+        _accumulate(out, scratch, n_slots)
+    if state.diagonal.mean.shape[1] > 0:
+        log_weights(rows.diagonal, i, w, state.diagonal, sizes, n_slots, own, scratch)
+        _accumulate(out, scratch, n_slots)
+    if state.known.mean.shape[1] > 0:
+        log_weights(rows.known, i, w, state.known, sizes, n_slots, own, scratch)
+        _accumulate(out, scratch, n_slots)
+    if state.categorical.pseudocount.shape[0] > 0:
+        log_weights(rows.categorical, i, w, state.categorical, sizes, n_slots, own, scratch)
+        _accumulate(out, scratch, n_slots)
+    if state.count.hyper.shape[1] > 0:
+        log_weights(rows.count, i, w, state.count, sizes, n_slots, own, scratch)
+        _accumulate(out, scratch, n_slots)
+
+
+@numba.njit
+def _accumulate(out, scratch, n_slots):
+    for k in range(n_slots):
+        out[k] += scratch[k]
+
+
+@implements(log_predictive, ProductState)
+def _log_predictive(rows, i, w, state, slot):
+    return log_predictive(rows.full, i, w, state.full, slot) + _log_predictive_rest(rows, i, w, state, slot)
+
+
+@numba.njit
+def _log_predictive_rest(rows, i, w, state, slot):
+    """Log predictive of all blocks but the full-covariance one."""
+    return (
+        log_predictive(rows.diagonal, i, w, state.diagonal, slot)
+        + log_predictive(rows.known, i, w, state.known, slot)
+        + log_predictive(rows.categorical, i, w, state.categorical, slot)
+        + log_predictive(rows.count, i, w, state.count, slot)
+    )
+
+
+@implements(add, ProductState)
+def _add(rows, i, w, state, slot):
+    add(rows.full, i, w, state.full, slot)
+    add(rows.diagonal, i, w, state.diagonal, slot)
+    add(rows.known, i, w, state.known, slot)
+    add(rows.categorical, i, w, state.categorical, slot)
+    add(rows.count, i, w, state.count, slot)
+
+
+@implements(reset, ProductState)
+def _reset(state, slot):
+    reset(state.full, slot)
+    reset(state.diagonal, slot)
+    reset(state.known, slot)
+    reset(state.categorical, slot)
+    reset(state.count, slot)
+
+
+@implements(combine, ProductState)
+def _combine(state, target, first, second):
+    combine(state.full, target, first, second)
+    combine(state.diagonal, target, first, second)
+    combine(state.known, target, first, second)
+    combine(state.categorical, target, first, second)
+    combine(state.count, target, first, second)
+
+
+@implements(refresh, ProductState)
+def _refresh(state, slot):
+    refresh(state.full, slot)
+    refresh(state.diagonal, slot)
+    refresh(state.known, slot)
+    refresh(state.categorical, slot)
+    refresh(state.count, slot)
+
+
+@implements(log_marginal, ProductState)
+def _log_marginal(state, slot):
+    return (
+        log_marginal(state.full, slot)
+        + log_marginal(state.diagonal, slot)
+        + log_marginal(state.known, slot)
+        + log_marginal(state.categorical, slot)
+        + log_marginal(state.count, slot)
+    )
+
+
+@implements(has_gaps, ProductState)
+def _has_gaps(rows, i, state):
+    return has_gaps(rows.full, i, state.full)
+
+
+@implements(log_predictive_observed, ProductState)
+def _log_predictive_observed(rows, i, state, slot):
+    if has_gaps(rows.full, i, state.full):
+        full = log_predictive_observed(rows.full, i, state.full, slot)
+    else:
+        full = log_predictive(rows.full, i, 1, state.full, slot)
+    return full + _log_predictive_rest(rows, i, 1, state, slot)
+
+
+@implements(fill_gaps, ProductState)
+def _fill_gaps(rng, rows, i, state, slot):
+    fill_gaps(rng, rows.full, i, state.full, slot)

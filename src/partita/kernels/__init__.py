@@ -1,0 +1,1 @@
+"""Compiled loops shared by the engines: arrays in, arrays out, no policy."""

@@ -1,0 +1,124 @@
+"""Small dense linear algebra and gamma functions for kernels."""
+
+import math
+
+import numba
+import numpy as np
+
+REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums use vector registers; keeps NaN and inf
+
+
+@numba.njit(fastmath=REASSOCIATE)
+def squared_distance(x, i, mean, factor, slot, work):
+    """|F (x_i - m)|^2 for the lower triangular F of ``slot``; leaves F (x_i - m) in ``work[1]``."""
+    d = x.shape[1]
+    for c in range(d):
+        work[0, c] = x[i, c] - mean[slot, c]
+    q = 0.0
+    for j in range(d):
+        y = 0.0
+        for c in range(j + 1):
+            y += factor[slot, j, c] * work[0, c]
+        work[1, j] = y
+        q += y * y
+    return q
+
+
+@numba.njit
+def rank_one_update(factor, work, step):
+    """Turn the inverse Cholesky factor of S into that of S + step v v'; ``work[1]`` holds F v.
+
+    With p = F v the new factor is M^-1 F, M the Cholesky factor of I + step p p'; M^-1 is applied
+    row by row through running sums (t_j = 1 + step sum_{i<=j} p_i^2), O(d^2) in all.
+    """
+    d = factor.shape[0]
+    p, running = work[1], work[2]
+    for c in range(d):
+        running[c] = 0.0
+    before = 1.0
+    for j in range(d):
+        after = before + step * p[j] * p[j]
+        shrink = math.sqrt(before / after)
+        pull = step * p[j] / before
+        for c in range(j + 1):
+            old = factor[j, c]
+            factor[j, c] = (old - pull * running[c]) * shrink
+            running[c] += p[j] * old
+        before = after
+
+
+@numba.njit
+def add_outer(stats, x, w):
+    """Add w * [1, x, xx'] to a flat row of statistics."""
+    d = x.shape[0]
+    stats[0] += w
+    for a in range(d):
+        scaled = w * x[a]
+        stats[1 + a] += scaled
+        for b in range(d):
+            stats[1 + d + a * d + b] += scaled * x[b]
+
+
+@numba.njit
+def cholesky_in_place(matrix):
+    """Replace a symmetric matrix by its lower Cholesky factor (upper part zero); return log |matrix|.
+
+    A pivot that rounding made non-positive is raised to the smallest that the diagonal can resolve.
+    """
+    d = matrix.shape[0]
+    log_det = 0.0
+    for j in range(d):
+        floor = 1e-14 * abs(matrix[j, j]) + 1e-300
+        pivot = matrix[j, j]
+        for c in range(j):
+            pivot -= matrix[j, c] * matrix[j, c]
+        root = math.sqrt(max(pivot, floor))
+        matrix[j, j] = root
+        log_det += 2.0 * math.log(root)
+        for r in range(j + 1, d):
+            value = matrix[r, j]
+            for c in range(j):
+                value -= matrix[r, c] * matrix[j, c]
+            matrix[r, j] = value / root
+            matrix[j, r] = 0.0
+    return log_det
+
+
+@numba.njit
+def invert_lower(lower, out):
+    """Write the inverse of a lower triangular matrix to ``out``."""
+    d = lower.shape[0]
+    for c in range(d):
+        for r in range(c):
+            out[r, c] = 0.0
+        out[c, c] = 1.0 / lower[c, c]
+        for r in range(c + 1, d):
+            value = 0.0
+            for s in range(c, r):
+                value -= lower[r, s] * out[s, c]
+            out[r, c] = value / lower[r, r]
+
+
+@numba.njit
+def log_multigamma_ratio(v, w, d):
+    """log of G_d((v + w)/2) / G_d(v/2), G_d the multivariate gamma function.
+
+    For w = 1 the product telescopes to two ordinary gamma functions.
+    """
+    if w == 1:
+        return math.lgamma(0.5 * (v + 1.0)) - math.lgamma(0.5 * (v + 1.0 - d))
+    total = 0.0
+    for j in range(d):
+        total += math.lgamma(0.5 * (v + w - j)) - math.lgamma(0.5 * (v - j))
+    return total
+
+
+@numba.njit
+def log_rising(z, m):
+    """log of z (z + 1) ... (z + m - 1) for a whole m >= 0."""
+    if m <= 12:
+        product = 1.0
+        for step in range(m):
+            product *= z + step
+        return np.log(product)
+    return math.lgamma(z + m) - math.lgamma(z)

@@ -1,0 +1,138 @@
+"""Compile once, keep the result on disk, and never run stale code.
+
+numba's cache does not notice an edit in another file that the compiled function calls. So the
+cache folder is named after a hash of every source file that can end up in a kernel: partita's own
+and, for a state class defined elsewhere, the file that defines it.
+"""
+
+import hashlib
+import inspect
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_ROOMS = ("kernels", "families", "priors")
+_ENTRIES: list["Entry"] = []
+
+#: For functions called from kernels only: they become part of their callers, which compiles faster.
+inlined = numba.njit(inline="always")
+
+
+class Entry:
+    """A compiled function called from Python, with one cache folder per source fingerprint."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self._by_kinds: dict[tuple[type, ...], Any] = {}
+        self._lock = threading.Lock()
+        _ENTRIES.append(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds = tuple(type(a) for a in arguments if isinstance(a, tuple))
+        dispatcher = self._by_kinds.get(kinds)
+        if dispatcher is not None:
+            return dispatcher(*arguments)
+        with self._lock:
+            if kinds in self._by_kinds:
+                return self._by_kinds[kinds](*arguments)
+            folder = cache_folder(kinds)
+            ready = folder / "-".join([self.__name__, *(kind.__name__ for kind in kinds), "ready"])
+            if not ready.exists():
+                _announce()
+            dispatcher = _cached_njit(self.function, folder)
+            result = dispatcher(*arguments)
+            ready.touch()
+            self._by_kinds[kinds] = dispatcher
+            return result
+
+    @property
+    def compilations(self) -> int:
+        """How many specialisations this process compiled rather than loaded from disk."""
+        dispatchers = {id(d): d for d in self._by_kinds.values()}.values()
+        return sum(sum(d.stats.cache_misses.values()) for d in dispatchers)
+
+
+def entry(function: Callable) -> Entry:
+    """Compile ``function`` on first call for each kind of state, and cache it on disk."""
+    return Entry(function)
+
+
+def compilations() -> int:
+    """Count the specialisations compiled by this process; 0 means that the disk cache had them all."""
+    return sum(e.compilations for e in _ENTRIES)
+
+
+def cache_folder(kinds: tuple[type, ...]) -> Path:
+    """The folder that holds the compiled code of these state classes, created if need be."""
+    outside = sorted({f for kind in kinds if (f := _source_file(kind)) and _PACKAGE not in Path(f).parents})
+    folder = _cache_root() / _fingerprint(tuple(outside))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _cached_njit(function: Callable, folder: Path) -> Any:
+    # The setting is read when the dispatcher is made; other packages' caches stay where they are.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _source_file(kind: type) -> str | None:
+    try:
+        return inspect.getfile(kind)
+    except (TypeError, OSError):  # a built-in, or a class typed into a console
+        return None
+
+
+@cache
+def _fingerprint(outside: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    for part in (numba.__version__, llvmlite.__version__, np.__version__, sys.version):
+        digest.update(part.encode())
+    inside = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
+    for path in [*inside, *map(Path, outside)]:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _cache_root() -> Path:
+    chosen = os.environ.get("PARTITA_CACHE_DIR")
+    shared = os.environ.get("XDG_CACHE_HOME")
+    home = Path(shared) if shared else Path.home() / ".cache"
+    root = Path(chosen) if chosen else home / "partita"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if os.access(root, os.W_OK):
+            return root
+    except OSError:
+        return _temporary_root()
+    return _temporary_root()
+
+
+def _temporary_root() -> Path:
+    root = Path(tempfile.gettempdir()) / f"partita-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    root.mkdir(parents=True, exist_ok=True)
+    return root
+
+
+@cache
+def _announce() -> None:
+    sys.stderr.write("partita: compiling the sampler for its first use; later starts read it from disk.\n")
+    sys.stderr.flush()

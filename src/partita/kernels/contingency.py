@@ -1,0 +1,296 @@
+"""Compiled loops over label matrices: canonical labels, column hashes and contingency counts.
+
+A label matrix has one row per partition and one column per object or atom; -1 means not labelled.
+``counts[a]`` is the number of objects that atom ``a`` stands for and ``xlogx[x]`` is x log x. Inside
+a contingency table label ``l`` has index ``l + 1``, so index 0 collects what is not labelled.
+"""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from partita.kernels.compiling import entry
+
+_TILE_ROWS = 32
+_TILE_COLUMNS = 512
+_DRAWS_TOGETHER = 16
+
+
+@entry
+def relabel_rows(rows, newest):
+    """Relabel every row 0, 1, ... by first appearance; the largest number of labels is returned.
+
+    ``rows`` is read and written, ``newest`` is scratch that every label of ``rows`` can index.
+    """
+    most = 0
+    for b in range(rows.shape[0]):
+        newest[:] = -1
+        n_labels = 0
+        for i in range(rows.shape[1]):
+            label = rows[b, i]
+            if label < 0:
+                continue
+            if newest[label] < 0:
+                newest[label] = n_labels
+                n_labels += 1
+            rows[b, i] = newest[label]
+        most = max(most, n_labels)
+    return most
+
+
+@entry
+def add_hashes(rows, keys, hashes):
+    """Add to every column's hash the key of its label in each row (``keys[row, label + 1]``)."""
+    for b in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            hashes[i] += keys[b, rows[b, i] + 1]
+
+
+@entry
+def chained_vi(candidates, columns, weights, counts, xlogx, tables, losses):
+    """Weighted sum over draws of the variation of information, for every candidate.
+
+    One contingency table per draw is kept from candidate to candidate: the next candidate's labels
+    are first matched to those of the one before, and only the atoms that still differ are moved.
+    ``columns`` (atom, draw) are the draws; ``tables`` (draw, candidate label + 1, draw label + 1) is
+    scratch and starts at 0; ``losses`` is written. Cost: draws x (atoms + moved atoms + candidates x
+    labels^2).
+    """
+    n_atoms, n_draws = columns.shape
+    n_rows, n_columns = tables.shape[1:]
+    overlap = np.zeros((n_rows, n_rows), np.int64)
+    matched = np.zeros(n_rows, np.int64)
+    column_sums = np.zeros(n_columns, np.int64)
+    current, moved, origin = np.zeros((3, n_atoms), np.int64)
+    cells = tables.reshape(n_draws, n_rows * n_columns)
+    for a in range(n_atoms):
+        _add(cells, columns[a], 1, counts[a])
+    for s in range(candidates.shape[0]):
+        _match(candidates[s], current, counts, overlap, matched)
+        for m in range(_move(candidates[s], matched, current, moved, origin)):
+            a = moved[m]
+            _add(cells, columns[a], 1 + n_columns * origin[m], -counts[a])
+            _add(cells, columns[a], 1 + n_columns * current[a], counts[a])
+        losses[s] = 0.0
+        for b in range(n_draws):
+            losses[s] += weights[b] * _table_vi(tables[b], xlogx, column_sums)
+
+
+@entry
+def count_moves(candidates, counts, n_labels):
+    """Count the atoms that `chained_vi` moves, summed over the candidates."""
+    n_atoms = candidates.shape[1]
+    overlap = np.zeros((n_labels + 1, n_labels + 1), np.int64)
+    matched = np.zeros(n_labels + 1, np.int64)
+    current, moved, origin = np.zeros((3, n_atoms), np.int64)
+    total = 0
+    for s in range(candidates.shape[0]):
+        _match(candidates[s], current, counts, overlap, matched)
+        total += _move(candidates[s], matched, current, moved, origin)
+    return total
+
+
+@entry
+def pairwise_vi(candidates, draws, counts, xlogx, n_labels, losses):
+    """Variation of information of every candidate and draw; ``losses`` (candidate, draw) is written.
+
+    ``n_labels`` bounds the labels of both. Memory is linear in atoms and labels, so any number of
+    clusters will do. Cost: 2 x candidates x draws x atoms.
+    """
+    n_atoms = candidates.shape[1]
+    starts = np.empty(n_labels + 2, np.int64)
+    order = np.empty(n_atoms, np.int64)
+    seen = np.zeros(n_labels + 1, np.int64)
+    column_sums = np.zeros(n_labels + 1, np.int64)
+    for s in range(candidates.shape[0]):
+        _group(candidates[s], starts, order)
+        for b in range(draws.shape[0]):
+            column_sums[:] = 0
+            n, joint, rows = 0, 0.0, 0.0
+            for k in range(1, n_labels + 1):
+                row_sum = 0
+                for p in range(starts[k], starts[k + 1]):
+                    label = draws[b, order[p]] + 1
+                    if label > 0:
+                        seen[label] += counts[order[p]]
+                        row_sum += counts[order[p]]
+                for p in range(starts[k], starts[k + 1]):
+                    label = draws[b, order[p]] + 1
+                    joint += xlogx[seen[label]]
+                    column_sums[label] += seen[label]
+                    seen[label] = 0
+                rows += xlogx[row_sum]
+                n += row_sum
+            losses[s, b] = _vi(n, joint, rows, column_sums, xlogx)
+
+
+@entry
+def add_memberships(labels, draws, weights, counts, alone, n_labels, partial, shares, observed):
+    """Add every draw's share of cluster ``k`` (without the atom's object) that is with the object.
+
+    ``shares`` (atom, cluster) is read and written; with ``partial`` so is ``observed``, the weight of
+    the draws in which the share is defined. The own share of a cluster that is ``alone`` (a singleton) is
+    1 where the object is alone.
+    Draws go over the atoms a few at a time, so that ``shares`` travels less.
+    """
+    n_clusters = alone.shape[0]
+    others = np.zeros((_DRAWS_TOGETHER, n_labels, n_clusters))
+    own = np.zeros((_DRAWS_TOGETHER, n_labels, n_clusters))
+    sizes = np.zeros((_DRAWS_TOGETHER, n_clusters), np.int64)
+    for start in range(0, draws.shape[0], _DRAWS_TOGETHER):
+        n_together = min(_DRAWS_TOGETHER, draws.shape[0] - start)
+        for t in range(n_together):
+            b = start + t
+            _share(labels, draws[b], weights[b], counts, alone, others[t], own[t], sizes[t])
+        for a in range(labels.shape[0]):
+            for t in range(n_together):
+                label = draws[start + t, a]
+                if label < 0:
+                    continue
+                for k in range(labels[a]):
+                    shares[a, k] += others[t, label, k]
+                for k in range(labels[a] + 1, n_clusters):
+                    shares[a, k] += others[t, label, k]
+                if labels[a] >= 0:
+                    shares[a, labels[a]] += own[t, label, labels[a]]
+                if partial:
+                    for k in range(n_clusters):
+                        if sizes[t, k] > (k == labels[a]) or (k == labels[a] and alone[k]):
+                            observed[a, k] += weights[start + t]
+
+
+@entry
+def coclustering(draws, weights, together):
+    """Write to the lower triangle of ``together`` the weight of the draws in which two atoms share a label.
+
+    The sums of one tile at a time stay in the processor's cache. Cost: draws x atoms^2 / 2.
+    """
+    n_atoms = draws.shape[1]
+    tile = np.empty((_TILE_ROWS, _TILE_COLUMNS))
+    for top in range(0, n_atoms, _TILE_ROWS):
+        n_rows = min(_TILE_ROWS, n_atoms - top)
+        for left in range(0, top + n_rows, _TILE_COLUMNS):
+            n_columns = min(_TILE_COLUMNS, top + n_rows - left)
+            tile[:, :] = 0.0
+            for b in range(draws.shape[0]):
+                weight = weights[b]
+                labels = draws[b, left : left + n_columns]
+                for i in range(n_rows):
+                    label = draws[b, top + i]
+                    if label < 0:
+                        continue
+                    sums = tile[i]
+                    for j in range(labels.shape[0]):
+                        sums[j] += weight if labels[j] == label else 0.0
+            together[top : top + n_rows, left : left + n_columns] = tile[:n_rows, :n_columns]
+
+
+@register_jitable
+def _match(candidate, current, counts, overlap, matched):
+    """Give each label of ``candidate`` the index in ``current`` that it overlaps most, each once."""
+    n_rows = overlap.shape[0]
+    overlap[:, :] = 0
+    for a in range(candidate.shape[0]):
+        overlap[candidate[a] + 1, current[a]] += counts[a]
+    best = np.zeros(n_rows, np.int64)
+    most = np.zeros(n_rows, np.int64)
+    for row in range(1, n_rows):
+        best[row] = 1 + np.argmax(overlap[row, 1:])
+        most[row] = overlap[row, best[row]]
+    taken = np.zeros(n_rows, np.bool_)
+    matched[:] = 0
+    for row in np.argsort(-most):
+        if row > 0 and most[row] > 0 and not taken[best[row]]:
+            matched[row] = best[row]
+            taken[best[row]] = True
+    free = 1
+    for row in range(1, n_rows):
+        if matched[row] == 0:
+            while taken[free]:
+                free += 1
+            matched[row] = free
+            taken[free] = True
+
+
+@register_jitable
+def _move(candidate, matched, current, moved, origin):
+    """Bring ``current`` to the matched labels of ``candidate`` and list the atoms that moved."""
+    n_moved = 0
+    for a in range(candidate.shape[0]):
+        target = matched[candidate[a] + 1]
+        if target != current[a]:
+            moved[n_moved] = a
+            origin[n_moved] = current[a]
+            current[a] = target
+            n_moved += 1
+    return n_moved
+
+
+@register_jitable
+def _add(cells, column, first, count):
+    """Add an atom to every draw's flat table; ``first`` is the cell of draw label 0."""
+    # An unsigned index spares the innermost loop the test for one that counts from the end.
+    for b in range(column.shape[0]):
+        cells[b, np.uint64(first + column[b])] += count
+
+
+@register_jitable
+def _table_vi(table, xlogx, column_sums):
+    """Variation of information from a contingency table whose row and column 0 do not count."""
+    column_sums[:] = 0
+    n, joint, rows = 0, 0.0, 0.0
+    for k in range(1, table.shape[0]):
+        row_sum = 0
+        for column in range(1, table.shape[1]):
+            joint += xlogx[table[k, column]]
+            row_sum += table[k, column]
+            column_sums[column] += table[k, column]
+        rows += xlogx[row_sum]
+        n += row_sum
+    return _vi(n, joint, rows, column_sums, xlogx)
+
+
+@register_jitable
+def _vi(n, joint, rows, column_sums, xlogx):
+    columns = 0.0
+    for x in column_sums:
+        columns += xlogx[x]
+    return max(0.0, (rows + columns - 2.0 * joint) / n) if n > 0 else 0.0
+
+
+@register_jitable
+def _group(labels, starts, order):
+    """Order atoms by label: those of label ``l`` are ``order[starts[l + 1] : starts[l + 2]]``."""
+    starts[:] = 0
+    for a in range(labels.shape[0]):
+        starts[labels[a] + 2] += 1
+    for k in range(1, starts.shape[0]):
+        starts[k] += starts[k - 1]
+    following = starts.copy()
+    for a in range(labels.shape[0]):
+        order[following[labels[a] + 1]] = a
+        following[labels[a] + 1] += 1
+
+
+@register_jitable
+def _share(labels, draw, weight, counts, alone, others, own, sizes):
+    """Weighted shares of the clusters that are with an object of each draw label.
+
+    ``others`` is for objects outside the cluster, ``own`` for those in it; they and ``sizes`` are written.
+    """
+    others[:, :] = 0
+    sizes[:] = 0
+    company = np.zeros(others.shape[0], np.int64)
+    for a in range(labels.shape[0]):
+        if draw[a] < 0:
+            continue
+        company[draw[a]] += counts[a]
+        if labels[a] >= 0:
+            others[draw[a], labels[a]] += counts[a]
+            sizes[labels[a]] += counts[a]
+    for label in range(others.shape[0]):
+        for k in range(others.shape[1]):
+            if alone[k]:
+                own[label, k] = weight * (company[label] == 1)
+            else:
+                own[label, k] = weight * (others[label, k] - 1.0) / max(1, sizes[k] - 1)
+            others[label, k] *= weight / max(1, sizes[k])

@@ -1,0 +1,169 @@
+"""The generic names: what a family and a prior must answer to in compiled code.
+
+Conventions. ``rows`` is the family's NamedTuple of data arrays, ``i`` a row, ``w`` its weight (w
+copies tied to one label), ``state`` the family's statistics and caches per *slot*. A slot holds a
+cluster or is empty; an empty slot's predictive is the prior predictive. ``sizes[slot]`` is the
+summed weight of a slot's rows. ``prior`` is the prior's NamedTuple.
+"""
+
+import numpy as np
+
+from partita.kernels.dispatch import generic
+
+# --- families -------------------------------------------------------------------------------------
+
+
+@generic("state")
+def log_predictive(rows, i, w, state, slot):
+    """Log of f(A + w x_i) / f(A), f the marginal likelihood of the rows A of ``slot``.
+
+    For w > 0 it is the predictive density of ``w`` copies of the row. For w < 0 the slot holds the row, and minus
+    the value is the predictive density of -w copies given the slot's *other* rows.
+    """
+
+
+@generic("state")
+def add(rows, i, w, state, slot):
+    """Put ``w`` copies of row ``i`` (negative: take them out) into the statistics and caches of ``slot``."""
+
+
+@generic("state")
+def refresh(state, slot):
+    """Recompute the caches of ``slot`` from its statistics."""
+
+
+@generic("state")
+def log_marginal(state, slot):
+    """Log marginal likelihood of the rows of ``slot``."""
+
+
+@generic("state", has_default=True)
+def reset(state, slot):
+    """Empty ``slot``."""
+    state.stats[slot] = 0.0
+    refresh(state, slot)
+
+
+@generic("state", has_default=True)
+def combine(state, target, first, second):
+    """Give ``target`` the summed statistics of two slots."""
+    for s in range(state.stats.shape[1]):
+        state.stats[target, s] = state.stats[first, s] + state.stats[second, s]
+    refresh(state, target)
+
+
+@generic("state", has_default=True)
+def has_gaps(rows, i, state):
+    """Whether row ``i`` has missing cells that this family must draw (and cannot drop exactly)."""
+    return False
+
+
+@generic("state", has_default=True)
+def log_predictive_observed(rows, i, state, slot):
+    """Log density of the observed cells of a row with gaps given the rows of ``slot``."""
+    return log_predictive(rows, i, 1, state, slot)
+
+
+@generic("state", has_default=True)
+def fill_gaps(rng, rows, i, state, slot):
+    """Draw the missing cells of row ``i`` given its observed cells and the rows of ``slot``."""
+
+
+@generic("state", has_default=True)
+def log_weights(rows, i, w, state, sizes, n_slots, own, out):
+    """Log predictive of ``w`` copies of row ``i`` in every slot.
+
+    For the row's ``own`` slot (-1: none) it is that of the slot's other rows. ``sizes`` are those
+    after the row's removal; all empty slots share one value, and at least one slot besides ``own`` is empty.
+    """
+    empty_value = 0.0
+    empty_known = False
+    for k in range(n_slots):
+        if k == own:
+            continue
+        if sizes[k] > 0:
+            out[k] = log_predictive(rows, i, w, state, k)
+        else:
+            if not empty_known:
+                empty_value = log_predictive(rows, i, w, state, k)
+                empty_known = True
+            out[k] = empty_value
+    if own >= 0:
+        if sizes[own] > 0:
+            out[own] = -log_predictive(rows, i, -w, state, own)
+        else:
+            out[own] = empty_value
+
+
+@generic("state", has_default=True)
+def weights(rows, i, state, sizes, n_slots, own, out):
+    """Predictive weight of row ``i`` in every slot, divided by a common factor whose log is returned.
+
+    A family overrides this where a linear product is faster than logs.
+    """
+    log_weights(rows, i, 1, state, sizes, n_slots, own, out)
+    top = -np.inf
+    for k in range(n_slots):
+        top = max(top, out[k])
+    for k in range(n_slots):
+        out[k] = np.exp(out[k] - top)
+    return top
+
+
+# --- priors ---------------------------------------------------------------------------------------
+
+
+@generic("prior")
+def prior_weights(prior, sizes, n_slots, empty, out):
+    """Prior weight of one more row in every slot, up to a common factor.
+
+    ``sizes`` are those after the row's removal. A prior over unlabelled partitions puts the weight
+    of opening a cluster on the slot ``empty`` and 0 on other empty slots.
+    """
+
+
+@generic("prior")
+def log_prior_weights(prior, sizes, n_slots, empty, w, out):
+    """The same in logs for ``w`` rows that go to one slot together."""
+
+
+@generic("prior")
+def log_prior(prior, sizes, n_slots):
+    """Log prior probability of the present allocation (of labelled components where they have labels)."""
+
+
+@generic("prior", has_default=True)
+def n_used_slots(prior, sizes):
+    """One more than the last slot that a row may sit in, not counting a cluster it opens."""
+    used = sizes.shape[0]
+    while used > 0 and sizes[used - 1] == 0:
+        used -= 1
+    return used
+
+
+@generic("prior", has_default=True)
+def n_split_targets(prior, sizes):
+    """How many labels the new part of a split could take: 1 where clusters have no labels."""
+    return 1
+
+
+@generic("prior", has_default=True)
+def is_component(prior, slot):
+    """Whether an empty slot is one of the labelled components and so not free to be used."""
+    return False
+
+
+@generic("prior", has_default=True)
+def replace_slot(prior, old, new):
+    """Let slot ``new`` stand where slot ``old`` stood, where components have an order."""
+
+
+@generic("prior", has_default=True)
+def choose_split_target(rng, prior, sizes):
+    """Draw the slot whose label the new part of a split takes; -1 where clusters have no labels."""
+    return -1
+
+
+@generic("prior", has_default=True)
+def permute_labels(rng, prior, sizes):
+    """Moves that only exchange labels, for priors whose components have an order."""

@@ -1,0 +1,75 @@
+"""How surely each object belongs to each estimated cluster, from draws alone."""
+
+from typing import Any
+
+import numpy as np
+
+from partita.kernels.contingency import add_memberships
+from partita.partitions import Partitions
+from partita.posterior.condensing import Condensed, checked_weights, condense
+
+
+def membership_probabilities(labels: Any, draws: Any, weights: Any = None) -> np.ndarray:
+    """Probability that object i belongs to estimated cluster k, (n_objects, n_clusters).
+
+    p_ik is proportional to sum_b w_b |C_b(i) and T_k without i| / |T_k without i|, where C_b(i) is the
+    cluster of i in draw b and T_k the estimated cluster. The own column of a singleton is the weight
+    of the draws in which it is alone. Rows sum to 1.
+
+    Parameters
+    ----------
+    labels : array-like of int, (n_objects,)
+        The estimate, labels 0 .. K - 1; -1 for an object that it leaves out.
+    draws : Partitions or array-like of int, (n_draws, n_objects)
+    weights : array-like, (n_draws,), optional
+        Non-negative; equal by default.
+
+    Notes
+    -----
+    Where draws leave objects out (-1), T_k means its objects that draw b labels, and the sum is divided
+    by the weight of the draws that label i and some of T_k without i.
+
+    A row of zeros (an object that is alone in every draw, or is in none, but was put in a cluster with
+    others) is certain of its own label; without a label it is spread evenly.
+
+    Cost O(draws x atoms x K); equal draws and equal objects are counted once.
+    """
+    partitions = draws if isinstance(draws, Partitions) else Partitions(draws)
+    estimate = np.asarray(labels)
+    if estimate.shape != (partitions.n_objects,):
+        raise ValueError(f"labels must be one per object, ({partitions.n_objects},); got {estimate.shape}.")
+    if estimate.max() < 0:
+        raise ValueError("The estimate labels no object (all labels are -1): it has no clusters.")
+    weights = checked_weights(weights, len(partitions.flat))
+    return memberships(estimate.astype(np.int64), condense(partitions, weights))
+
+
+def memberships(estimate: np.ndarray, draws: Condensed) -> np.ndarray:
+    """The same from draws that are condensed already."""
+    n_clusters = int(estimate.max()) + 1
+    keys = draws.inverse * (n_clusters + 1) + estimate + 1
+    atoms, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    columns, own = np.divmod(atoms, n_clusters + 1)
+    own = own - 1
+    distinct = draws.labels
+    if not np.array_equal(columns, np.arange(distinct.shape[1])):
+        distinct = np.take(distinct, columns, axis=1)
+    shares = np.zeros((len(atoms), n_clusters))
+    observed = np.zeros(shares.shape if draws.partial else (0, 0))
+    n_labels = int(distinct.max()) + 1
+    alone = np.bincount(estimate[estimate >= 0], minlength=n_clusters) == 1
+    add_memberships(own, distinct, draws.weights, counts, alone, n_labels, draws.partial, shares, observed)
+    if draws.partial:
+        shares /= np.where(observed > 0, observed, 1.0)
+    return _normalized(shares, own)[inverse.ravel()]
+
+
+def _normalized(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
+    totals = shares.sum(axis=1)
+    empty = np.flatnonzero(totals <= 0)
+    labelled = empty[own[empty] >= 0]
+    shares[empty] = 1.0 / shares.shape[1]
+    shares[labelled] = 0.0
+    shares[labelled, own[labelled]] = 1.0
+    totals[empty] = 1.0
+    return shares / totals[:, None]

@@ -1,0 +1,169 @@
+"""Posterior: weighted draws of partitions, their traces, and where they come from."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from partita.partitions import Partitions
+from partita.posterior.condensing import checked_weights, condense
+from partita.posterior.diagnostics import Diagnostics, diagnose
+from partita.posterior.estimate import Estimate, estimate
+from partita.posterior.losses import VI, vi_to_draws
+from partita.posterior.similarity import similarity
+from partita.posterior.storage import read_container, write_container
+
+
+class Posterior:
+    """Draws of a partition, and what can be read from them.
+
+    Parameters
+    ----------
+    partitions : Partitions or array-like of int, (chain, draw, object) or (draw, object)
+        Labels of any numbering; -1 means not labelled. Two dimensions are one chain.
+    weights : array-like, (n_draws,), optional
+        Non-negative weights of the draws, chain after chain; equal by default.
+    traces : mapping of str to (chain, draw) array, optional
+        Numbers that go with the draws. By default ``n_clusters`` and ``entropy`` (nats) are computed.
+    provenance : mapping, optional
+        Where the draws come from; anything that JSON can hold.
+    """
+
+    def __init__(
+        self,
+        partitions: Any,
+        *,
+        weights: Any = None,
+        traces: Mapping[str, Any] | None = None,
+        provenance: Mapping[str, Any] | None = None,
+    ):
+        found = partitions if isinstance(partitions, Partitions) else Partitions(partitions)
+        if len(found.shape) == 2:
+            found = Partitions(np.asarray(found)[None])
+        self.partitions = found
+        self.weights = checked_weights(weights, self.n_draws)
+        self.traces = self._checked_traces(traces)
+        self.provenance = _jsonable(provenance)
+
+    def __repr__(self) -> str:
+        clusters = self.n_clusters()
+        likely = max(clusters, key=lambda k: clusters[k])
+        size = f"{self.n_chains} chains x {self.partitions.shape[1]} draws of {self.n_objects} objects"
+        return f"Posterior({size}; most probable: {likely} clusters, probability {clusters[likely]:.2f})"
+
+    @property
+    def draws(self) -> np.ndarray:
+        """Canonical labels of all draws, chain after chain, (n_draws, n_objects)."""
+        return self.partitions.flat
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return self.partitions.shape[0]
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws of all chains together."""
+        return self.partitions.shape[0] * self.partitions.shape[1]
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects."""
+        return self.partitions.n_objects
+
+    def n_clusters(self) -> dict[int, float]:
+        """Posterior probability of every number of clusters that was drawn."""
+        values, which = np.unique(self.partitions.n_clusters(), return_inverse=True)
+        probabilities = np.bincount(which.ravel(), weights=self.weights)
+        return {int(k): float(p) for k, p in zip(values, probabilities) if p > 0}
+
+    def similarity(self, *, allow_large: bool = False) -> np.ndarray:
+        """Co-clustering probabilities of all pairs, a dense (n_objects, n_objects) array.
+
+        A draw counts for the pairs that it labels; a pair that no draw labels is nan. Above 20 000
+        objects this needs ``allow_large=True``. Cost O(n_draws x atoms^2).
+        """
+        return similarity(condense(self.partitions, self.weights), allow_large=allow_large)
+
+    def estimate(self, loss: str | VI = "vi") -> Estimate:
+        """Find the draw of least expected loss.
+
+        ``"vi"`` is the variation of information in nats. The minimum is over all distinct draws (those
+        that label the most objects, where some are not labelled); for very many draws of very many
+        objects over a shortlist of 32, see `partita.posterior.least_expected_vi`.
+        """
+        return estimate(self.partitions, self.weights, loss)
+
+    def diagnostics(self) -> Diagnostics:
+        """R-hat and effective sample size of every trace, and one plain verdict.
+
+        ``"membership"`` is the variation of information of every draw from the last draw of each chain:
+        it tells chains that agree on the number of clusters from chains that agree on the clusters.
+        Weights are not used.
+        """
+        n_chains, n_draws = self.partitions.shape[:2]
+        last = np.arange(1, n_chains + 1) * n_draws - 1
+        membership = vi_to_draws(last, self.partitions).reshape(n_chains, n_chains, n_draws)
+        return diagnose(self.traces, membership)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write everything to one file, all of it or nothing; see ``docs/file-format.md``."""
+        arrays = {"partitions": np.asarray(self.partitions), "weights": self.weights}
+        arrays |= {f"traces/{name}": trace for name, trace in self.traces.items()}
+        header = {"traces": list(self.traces), "provenance": self.provenance}
+        write_container(path, "posterior", header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Posterior":
+        """Read what `save` wrote; a file that was changed, cut or is from a newer version is refused."""
+        header, arrays = read_container(path, "posterior")
+        return cls(
+            arrays["partitions"],
+            weights=arrays["weights"],
+            traces={name: arrays[f"traces/{name}"] for name in header["traces"]},
+            provenance=header["provenance"],
+        )
+
+    def to_arviz(self) -> Any:
+        """Convert to an ArviZ DataTree: the traces, and ``partition`` (chain, draw, object)."""
+        try:
+            from arviz_base import from_dict
+        except ImportError as error:
+            raise ImportError("to_arviz needs arviz-base: pip install 'partita[arviz]'.") from error
+        values = {**self.traces, "partition": np.array(self.partitions)}
+        return from_dict({"posterior": values}, dims={"partition": ["object"]})
+
+    def _checked_traces(self, traces: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
+        shape = self.partitions.shape[:2]
+        if traces is None:
+            counts, entropies = self.partitions.n_clusters(), [_entropy(draw) for draw in self.draws]
+            traces = {"n_clusters": counts.reshape(shape), "entropy": np.reshape(entropies, shape)}
+        checked = {name: np.array(trace, dtype=np.float64) for name, trace in traces.items()}
+        for name, trace in checked.items():
+            if trace.shape != shape:
+                raise ValueError(f"Trace {name!r} must have shape (chain, draw) = {shape}; got {trace.shape}.")
+        return checked
+
+
+def _entropy(canonical_labels: np.ndarray) -> float:
+    """Entropy of the cluster shares in nats; canonical labels can be counted without sorting."""
+    sizes = np.bincount(canonical_labels[canonical_labels >= 0])
+    return float(sizes @ np.log(sizes.sum() / sizes) / sizes.sum()) if len(sizes) else 0.0
+
+
+def _jsonable(provenance: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The provenance as it will be after a round trip through a file."""
+    try:
+        return json.loads(json.dumps(dict(provenance or {}), default=_plain))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"provenance must hold only what JSON can hold: {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not JSON-able")

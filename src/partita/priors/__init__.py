@@ -1,0 +1,26 @@
+"""How rows fall into clusters: distributions over partitions."""
+
+from partita.priors.base import PRIORS, Prior, register
+from partita.priors.dirichlet_process import DirichletProcess
+from partita.priors.finite_dirichlet import FiniteDirichlet
+from partita.priors.finite_mixtures import FiniteMixtures
+from partita.priors.gibbs_type import GibbsType, GibbsTypePrior
+from partita.priors.hyperpriors import Gamma
+from partita.priors.pitman_yor import PitmanYor
+from partita.priors.stick_breaking import StickBreaking
+from partita.priors.stick_state import StickBreakingPrior
+
+__all__ = [
+    "PRIORS",
+    "DirichletProcess",
+    "FiniteDirichlet",
+    "FiniteMixtures",
+    "Gamma",
+    "GibbsType",
+    "GibbsTypePrior",
+    "PitmanYor",
+    "Prior",
+    "StickBreaking",
+    "StickBreakingPrior",
+    "register",
+]

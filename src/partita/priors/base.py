@@ -1,0 +1,187 @@
+"""What every prior over partitions answers to, and the registry of priors."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from partita.parameters import Parameters
+from partita.priors.checks import require_above, require_integer
+from partita.priors.hyperpriors import Gamma, log_expectation
+
+PRIORS: dict[str, type["Prior"]] = {}
+P = TypeVar("P", bound="type[Prior]")
+
+
+def register(name: str) -> Callable[[P], P]:
+    """Publish a prior under a short name; the contract tests then cover it."""
+
+    def decorate(kind: P) -> P:
+        kind.name = name
+        PRIORS[name] = kind
+        return kind
+
+    return decorate
+
+
+class Prior(Parameters, ABC):
+    """A distribution over the partitions of n rows.
+
+    ``concentration`` is a positive number (fixed), ``None`` (learned under ``Gamma(1, 1)``) or a ``Gamma``
+    (learned under it). A subclass brings the three methods ``*_given`` a concentration, ``compiled``,
+    ``recompiled``, ``update``, ``from_expected_clusters`` and ``examples``.
+    """
+
+    name: ClassVar[str]
+    concentration: Any
+
+    # --- what people call --------------------------------------------------------------------------
+
+    def expected_clusters(self, n: int) -> float:
+        """Return the expected number of clusters among n rows."""
+        self.check()
+        n = require_integer("n", n, at_least=1)
+        if not self.learns_concentration:
+            return self.expected_clusters_given(n, float(self.concentration))
+        return math.exp(
+            log_expectation(
+                self.hyperprior,
+                lambda concentration: math.log(self.expected_clusters_given(n, concentration)),
+                log_range=math.log(n),
+            )
+        )
+
+    def log_probability(self, labels: ArrayLike) -> float:
+        """Return the log probability of the partition that the labels describe, whatever their names."""
+        self.check()
+        sizes = block_sizes(labels)
+        if sizes.size == 0:
+            return 0.0
+        if not self.learns_concentration:
+            return self.log_probability_given(sizes, float(self.concentration))
+        if not self.possible(sizes):
+            return -math.inf
+        return log_expectation(
+            self.hyperprior, lambda concentration: self.log_probability_given(sizes, concentration)
+        )
+
+    def sample_partition(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+        """Draw the labels of n rows, numbered 0, 1, ... in order of appearance."""
+        self.check()
+        n = require_integer("n", n, at_least=0)
+        rng = np.random.default_rng(rng)
+        if n == 0:
+            return np.empty(0, np.int64)
+        concentration = (
+            self.hyperprior.sample(rng) if self.learns_concentration else float(self.concentration)
+        )
+        return self.sample_partition_given(n, rng, concentration)
+
+    @classmethod
+    @abstractmethod
+    def from_expected_clusters(cls, k: float, n: int, **other_params: Any) -> Self:
+        """Return the prior under which n rows fall into k clusters on average."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> list[Self]:
+        """Instances for the contract tests: at least one fixed and one learned concentration."""
+
+    # --- what engines call -------------------------------------------------------------------------
+
+    @property
+    def learns_concentration(self) -> bool:
+        """Whether the concentration has a hyperprior."""
+        return self.concentration is None or isinstance(self.concentration, Gamma)
+
+    @property
+    def hyperprior(self) -> Gamma:
+        """The hyperprior of a learned concentration."""
+        return Gamma(1.0, 1.0) if self.concentration is None else self.concentration
+
+    def initial_concentration(self) -> float:
+        """Return the fixed concentration, or the mean of its hyperprior."""
+        self.check()
+        return self.hyperprior.mean if self.learns_concentration else float(self.concentration)
+
+    @abstractmethod
+    def update(self, rng: np.random.Generator, sizes: np.ndarray, concentration: float) -> float:
+        """Draw the concentration anew given the cluster sizes; a fixed one comes back unchanged."""
+
+    @abstractmethod
+    def compiled(self, n: int, concentration: float, max_clusters: int) -> Any:
+        """Return the NamedTuple of arrays that kernels read."""
+
+    @abstractmethod
+    def recompiled(self, previous: Any, n: int, concentration: float, max_clusters: int) -> Any:
+        """Return ``compiled`` after a change of concentration or capacity, sharing what still holds."""
+
+    def least_slots(self) -> int:
+        """How many slots the components of a labelled prior stand in; 0 where clusters have no labels."""
+        return 0
+
+    def component_sizes(self, compiled: Any, sizes: np.ndarray) -> np.ndarray:
+        """The sizes that ``update`` reads, from the sizes of all slots."""
+        return sizes[sizes > 0]
+
+    # --- what a prior brings -----------------------------------------------------------------------
+
+    @abstractmethod
+    def expected_clusters_given(self, n: int, concentration: float) -> float:
+        """Return the expected number of clusters at this concentration."""
+
+    @abstractmethod
+    def log_probability_given(self, sizes: np.ndarray, concentration: float) -> float:
+        """Return the log probability of a partition into blocks of these sizes."""
+
+    @abstractmethod
+    def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Draw labels in order of appearance."""
+
+    def possible(self, sizes: np.ndarray) -> bool:
+        """Whether a partition into blocks of these sizes has positive probability."""
+        return True
+
+    def check(self) -> None:
+        """Refuse parameters outside their range; runs when a prior is used, not when it is made."""
+        if isinstance(self.concentration, Gamma):
+            self.concentration.check()
+        elif self.concentration is not None:
+            require_above(
+                "concentration", self.concentration, 0.0, hint="None or Gamma(shape, rate) learns it"
+            )
+
+
+def block_sizes(labels: ArrayLike) -> np.ndarray:
+    """Return the sizes of the blocks of a labelling, or refuse what is none."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or (labels.size and not np.issubdtype(labels.dtype, np.integer)):
+        raise ValueError(
+            f"labels must be a one-dimensional array of integers; got {labels.dtype} of shape {labels.shape}."
+        )
+    return np.unique(labels, return_counts=True)[1]
+
+
+def in_order_of_appearance(labels: np.ndarray) -> np.ndarray:
+    """Rename labels to 0, 1, ... in the order in which they first occur."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[inverse]
+
+
+def draw_labels(rng: np.random.Generator, n: int, weights: np.ndarray) -> np.ndarray:
+    """Draw n independent components with these weights, renamed in order of appearance."""
+    edges = np.cumsum(weights)
+    components = np.searchsorted(edges, rng.random(n) * edges[-1], side="right")
+    return in_order_of_appearance(np.minimum(components, weights.size - 1))
+
+
+def solve_increasing(function: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """Return x in (low, high), both positive, where an increasing function reaches the target."""
+    log_x = brentq(lambda x: function(math.exp(x)) - target, math.log(low), math.log(high), xtol=1e-14)
+    return math.exp(log_x)

@@ -1,0 +1,48 @@
+"""Refusals of parameters: each names the parameter, its value and what is allowed."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+_INTEGERS = (int, np.integer)
+_NUMBERS = (int, float, np.integer, np.floating)
+
+
+def require_integer(name: str, value: Any, *, at_least: int) -> int:
+    """Return ``value`` as an int, or refuse it."""
+    if isinstance(value, _INTEGERS) and not isinstance(value, bool) and value >= at_least:
+        return int(value)
+    raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}.")
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a finite real number, and no bool."""
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def require_above(name: str, value: Any, bound: float, *, hint: str = "") -> float:
+    """Return ``value`` as a float greater than ``bound``, or refuse it."""
+    if is_number(value) and value > bound:
+        return float(value)
+    note = f" ({hint})" if hint else ""
+    raise ValueError(f"{name} must be a number greater than {bound:g}; got {value!r}{note}.")
+
+
+def require_reachable(k: Any, n: Any, *, most: float | None = None) -> tuple[float, int]:
+    """Return (k, n) when some parameter value gives k expected clusters: 1 < k < most (default n)."""
+    n = require_integer("n", n, at_least=1)
+    most = float(n) if most is None else most
+    if is_number(k) and 1 < k < most:
+        return float(k), n
+    raise ValueError(
+        f"k, the expected number of clusters, must lie strictly between 1 and {most:.6g} for n={n}; "
+        f"got {k!r}."
+    )
+
+
+def refuse_solved(solved: str, given: Mapping[str, Any]) -> None:
+    """Refuse a value for the parameter that ``from_expected_clusters`` solves for."""
+    if solved in given:
+        raise TypeError(f"from_expected_clusters solves for {solved}: do not pass {solved} as well.")

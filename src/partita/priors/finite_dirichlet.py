@@ -1,0 +1,114 @@
+"""A fixed number of components with symmetric Dirichlet weights."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import gammaln
+
+from partita.priors.base import draw_labels, register, solve_increasing
+from partita.priors.checks import refuse_solved, require_integer, require_reachable
+from partita.priors.gibbs_type import GibbsType
+from partita.priors.hyperpriors import Gamma
+from partita.priors.rising import log_rising_ratio
+
+
+@register("finite-dirichlet")
+class FiniteDirichlet(GibbsType):
+    """H components whose weights are Dirichlet(alpha/H, ..., alpha/H); some may stay empty.
+
+    p(partition) = H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n) * prod_k Gamma(b + n_k) / Gamma(b), with
+    b = alpha/H.
+
+    Parameters
+    ----------
+    n_components : int
+        H, the most clusters there can be.
+    concentration : float, Gamma or None
+        alpha > 0, the sum of the Dirichlet's parameters. A number is fixed; a ``Gamma`` is learned under it,
+        ``None`` under ``Gamma(1, 1)``.
+
+    Notes
+    -----
+    Wang, Domeniconi and Laskey (2010) print the conditional (FSD) with alpha in place of alpha/H; its weights
+    sum to more than 1. Here every component gets alpha/H.
+
+    References
+    ----------
+    Green and Richardson (2001); Ishwaran and Zarepour (2002).
+    """
+
+    def __init__(self, *, n_components: int, concentration: float | Gamma | None = None):
+        self.n_components = n_components
+        self.concentration = concentration
+
+    @classmethod
+    def from_expected_clusters(cls, k: float, n: int, **other_params: Any) -> Self:
+        """Return the prior with k expected clusters among n rows.
+
+        k must lie between 1 and the expectation under equal weights, H (1 - (1 - 1/H)^n).
+        """
+        refuse_solved("concentration", other_params)
+        prior = cls(**other_params)
+        prior.check()
+        most = _occupied_at_equal_weights(prior.n_components, require_integer("n", n, at_least=1))
+        k, n = require_reachable(k, n, most=most)
+        value = solve_increasing(lambda a: prior.expected_clusters_given(n, a), k, 1e-30, 1e30)
+        return prior.set_params(concentration=value)
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return instances for the contract tests."""
+        return [
+            cls(n_components=4, concentration=1.3),
+            cls(n_components=1, concentration=2.0),
+            cls(n_components=9),
+            cls(n_components=3, concentration=Gamma(2.0, 0.5)),
+        ]
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        require_integer("n_components", self.n_components, at_least=1)
+        super().check()
+
+    def possible(self, sizes: np.ndarray) -> bool:
+        """Whether there are enough components."""
+        return sizes.size <= self.n_components
+
+    def shift(self, concentration: float) -> float:
+        """Return alpha/H."""
+        return concentration / self.n_components
+
+    def log_v(self, n: int, n_clusters: np.ndarray, concentration: float) -> np.ndarray:
+        """Return log [H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n)], -inf for K > H."""
+        left = self.n_components - n_clusters
+        ways = gammaln(self.n_components + 1.0) - gammaln(np.maximum(left, 0) + 1.0)
+        return np.where(left >= 0, ways, -np.inf) + gammaln(concentration) - gammaln(concentration + n)
+
+    def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return log Gamma(alpha/H + size) - log Gamma(alpha/H)."""
+        shift = self.shift(concentration)
+        return gammaln(sizes + shift) - gammaln(shift)
+
+    def expected_clusters_given(self, n: int, concentration: float) -> float:
+        """Return H (1 - E (1 - weight)^n)."""
+        return float(expected_occupied(self.n_components, self.shift(concentration), n))
+
+    def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Draw weights, then components."""
+        weights = rng.dirichlet(np.full(self.n_components, self.shift(concentration)))
+        return draw_labels(rng, n, weights)
+
+
+def expected_occupied(n_components: int | np.ndarray, shift: float, n: int) -> np.ndarray:
+    """Return the expected number of occupied components under Dirichlet(shift, ..., shift) weights.
+
+    H (1 - E (1 - weight)^n) with E (1 - weight)^n = ((H - 1) shift)_n / (H shift)_n.
+    """
+    n_components = np.asarray(n_components)
+    others = np.maximum(n_components - 1, 1) * shift
+    occupied = -n_components * np.expm1(-log_rising_ratio(others, np.full(others.shape, shift), n))
+    return np.where(n_components == 1, 1.0, occupied)
+
+
+def _occupied_at_equal_weights(n_components: int, n: int) -> float:
+    return n_components * (1.0 - (1.0 - 1.0 / n_components) ** n)

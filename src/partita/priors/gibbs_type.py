@@ -1,0 +1,155 @@
+"""Priors of Gibbs type: log p(partition) = log_v[K] + sum over clusters of log_w[size].
+
+Dirichlet process, Pitman-Yor, finite Dirichlet and mixtures of finite mixtures are of this kind, and in all
+four w grows as a rising factorial: w[s + 1] / w[s] = s + shift. Reference: Gnedin and Pitman (2006),
+Exchangeable Gibbs partitions and Stirling triangles.
+"""
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from partita.kernels.dispatch import implements
+from partita.kernels.names import log_prior, log_prior_weights, prior_weights
+from partita.priors.base import Prior
+from partita.priors.checks import require_integer
+from partita.priors.hyperpriors import slice_update
+
+
+class GibbsTypePrior(NamedTuple):
+    """The two tables of a Gibbs-type prior and the linear weights of one more row."""
+
+    log_v: np.ndarray  # (max_clusters + 1,) by number of clusters; log_v[0] = log_v[1], a placeholder
+    log_w: np.ndarray  # (n + 1,) by size; log_w[0] = 0, a placeholder
+    join: np.ndarray  # (n,) weight of joining a cluster by its size; join[0] = 0
+    open: np.ndarray  # (max_clusters,) weight of opening a cluster by the number already open
+
+
+class GibbsType(Prior):
+    """Base of the priors of Gibbs type; a subclass brings ``shift``, ``log_v`` and ``log_w``."""
+
+    @abstractmethod
+    def shift(self, concentration: float) -> float:
+        """Return b in w[s + 1] / w[s] = s + b."""
+
+    @abstractmethod
+    def log_v(self, n: int, n_clusters: np.ndarray, concentration: float) -> np.ndarray:
+        """Return the log coefficient of partitions of n rows by number of clusters (at least 1)."""
+
+    @abstractmethod
+    def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return the log weight of clusters by size (at least 1)."""
+
+    def tables(
+        self, n: int, max_clusters: int | None = None, *, concentration: float | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return (log_v, log_w) for n rows and up to ``max_clusters`` clusters (default n).
+
+        Cost O(n + max_clusters). A learned concentration must be given.
+        """
+        concentration = self._given(concentration)
+        return self._log_v_table(n, max_clusters, concentration), self._log_w_table(n, concentration)
+
+    def compiled(self, n: int, concentration: float, max_clusters: int) -> GibbsTypePrior:
+        """Return the tables and linear weights for kernels."""
+        log_v, log_w = self.tables(n, max_clusters, concentration=concentration)
+        join = np.arange(n) + self.shift(concentration)
+        join[0] = 0.0
+        return GibbsTypePrior(log_v, log_w, join, _opening_weights(log_v, log_w[1]))
+
+    def recompiled(
+        self, previous: GibbsTypePrior, n: int, concentration: float, max_clusters: int
+    ) -> GibbsTypePrior:
+        """Return ``compiled``, with the tables by size of ``previous`` where they still hold."""
+        same = previous.join.size == n > 1 and previous.join[1] == 1 + self.shift(concentration)
+        if not same:
+            return self.compiled(n, concentration, max_clusters)
+        log_v = self._log_v_table(n, max_clusters, concentration)
+        return previous._replace(log_v=log_v, open=_opening_weights(log_v, previous.log_w[1]))
+
+    def update(self, rng: np.random.Generator, sizes: np.ndarray, concentration: float) -> float:
+        """Draw the concentration given the sizes of occupied clusters, by slice sampling on its log."""
+        if not self.learns_concentration:
+            return concentration
+        sizes = np.asarray(sizes)
+        sizes = sizes[sizes > 0]
+        return slice_update(
+            rng, self.hyperprior, lambda value: self.log_probability_given(sizes, value), concentration
+        )
+
+    def log_probability_given(self, sizes: np.ndarray, concentration: float) -> float:
+        """Return log_v[K] + sum of log_w[size]; cost O(K)."""
+        log_v = self.log_v(int(sizes.sum()), np.array([sizes.size]), concentration)
+        return float(log_v[0] + self.log_w(sizes, concentration).sum())
+
+    def _given(self, concentration: float | None) -> float:
+        self.check()
+        if concentration is not None:
+            return concentration
+        if self.learns_concentration:
+            raise ValueError(
+                f"{self} learns its concentration: pass the concentration=... for which you want the tables."
+            )
+        return float(self.concentration)
+
+    def _log_v_table(self, n: int, max_clusters: int | None, concentration: float) -> np.ndarray:
+        n = require_integer("n", n, at_least=1)
+        most = n if max_clusters is None else require_integer("max_clusters", max_clusters, at_least=1)
+        log_v = np.empty(most + 1)
+        log_v[1:] = self.log_v(n, np.arange(1, most + 1), concentration)
+        log_v[0] = log_v[1]
+        return log_v
+
+    def _log_w_table(self, n: int, concentration: float) -> np.ndarray:
+        log_w = np.empty(n + 1)
+        log_w[1:] = self.log_w(np.arange(1, n + 1), concentration)
+        log_w[0] = 0.0
+        return log_w
+
+
+def _opening_weights(log_v: np.ndarray, log_w_one: float) -> np.ndarray:
+    possible = log_v[1:] > -np.inf
+    weights = np.zeros(log_v.size - 1)
+    weights[possible] = np.exp(log_v[1:][possible] - log_v[:-1][possible] + log_w_one)
+    weights[0] = 1.0
+    return weights
+
+
+@implements(prior_weights, GibbsTypePrior)
+def _prior_weights(prior, sizes, n_slots, empty, out):
+    join = prior.join
+    n_clusters = 0
+    for k in range(n_slots):
+        size = sizes[k]
+        out[k] = join[size]
+        n_clusters += size > 0
+    if empty >= 0:
+        out[empty] = prior.open[n_clusters] if n_clusters < prior.open.size else 0.0
+
+
+@implements(log_prior_weights, GibbsTypePrior)
+def _log_prior_weights(prior, sizes, n_slots, empty, w, out):
+    log_v, log_w = prior.log_v, prior.log_w
+    n_clusters = 0
+    for k in range(n_slots):
+        size = sizes[k]
+        if size > 0:
+            out[k] = log_w[size + w] - log_w[size]
+            n_clusters += 1
+        else:
+            out[k] = -np.inf
+    if empty >= 0 and n_clusters + 1 < log_v.size and log_v[n_clusters + 1] > -np.inf:
+        out[empty] = log_v[n_clusters + 1] - log_v[n_clusters] + log_w[w]
+
+
+@implements(log_prior, GibbsTypePrior)
+def _log_prior(prior, sizes, n_slots):
+    n_clusters = 0
+    total = 0.0
+    for k in range(n_slots):
+        size = sizes[k]
+        if size > 0:
+            n_clusters += 1
+            total += prior.log_w[size]
+    return total + prior.log_v[n_clusters]

@@ -1,0 +1,173 @@
+"""A hyperprior of the concentration, and the two ways to learn it: updates and integrals."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import gammainc, gammaln, logsumexp
+
+from partita.parameters import Parameters
+from partita.priors.checks import require_above
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
+# Below exp(_FLOOR) the concentration has no effect left on partitions of any number of rows in memory.
+_FLOOR = -60.0
+_DEPTH = 42.0
+_SMALLEST, _LARGEST = 1e-300, 1e300
+
+
+class Gamma(Parameters):
+    """A Gamma distribution: density proportional to x^(shape - 1) exp(-rate x).
+
+    Parameters
+    ----------
+    shape, rate : float
+        Both positive; the mean is shape / rate.
+    """
+
+    def __init__(self, shape: float = 1.0, rate: float = 1.0):
+        self.shape = shape
+        self.rate = rate
+
+    def check(self) -> None:
+        """Refuse parameters that are no positive numbers."""
+        require_above("Gamma's shape", self.shape, 0.0)
+        require_above("Gamma's rate", self.rate, 0.0)
+
+    @property
+    def mean(self) -> float:
+        """The mean, shape / rate."""
+        return float(self.shape / self.rate)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        """Draw a positive number."""
+        return min(max(float(rng.gamma(self.shape, 1 / self.rate)), _SMALLEST), _LARGEST)
+
+    def log_density_of_log(self, log_x):
+        """Log density of log x, that is, with the Jacobian x."""
+        scaled = log_x + math.log(self.rate)
+        return self.shape * scaled - np.exp(scaled) - gammaln(self.shape)
+
+
+def escobar_west(
+    rng: np.random.Generator, hyperprior: Gamma, concentration: float, n: int, n_clusters: int
+) -> float:
+    """Update the concentration of a Dirichlet process given the number of clusters.
+
+    Draws eta ~ Beta(concentration + 1, n), then the concentration from Gamma(shape + K, r) or
+    Gamma(shape + K - 1, r), r = rate - log eta, with odds (shape + K - 1) / (n r).
+
+    References
+    ----------
+    Escobar and West (1995), Bayesian density estimation and inference using mixtures, section 6.
+    """
+    rate = hyperprior.rate - math.log(max(rng.beta(concentration + 1, n), _SMALLEST))
+    shape = hyperprior.shape + n_clusters - 1
+    if rng.random() * (shape + n * rate) < shape:
+        shape += 1
+    return Gamma(shape, rate).sample(rng)
+
+
+def slice_update(
+    rng: np.random.Generator,
+    hyperprior: Gamma,
+    log_likelihood: Callable[[float], float],
+    concentration: float,
+    *,
+    width: float = 1.0,
+    max_steps: int = 64,
+) -> float:
+    """Update the concentration by one slice-sampling step on its log, with stepping out and shrinkage.
+
+    References
+    ----------
+    Neal (2003), Slice sampling, figures 3 and 5.
+    """
+
+    def log_target(log_x: float) -> float:
+        if not math.log(_SMALLEST) < log_x < math.log(_LARGEST):
+            return -math.inf
+        return float(hyperprior.log_density_of_log(log_x)) + log_likelihood(math.exp(log_x))
+
+    start = math.log(concentration)
+    level = log_target(start) - rng.exponential()
+    left, right = _step_out(rng, log_target, start, level, width, max_steps)
+    while True:
+        proposal = left + (right - left) * rng.random()
+        if log_target(proposal) > level or proposal == start:
+            return math.exp(proposal)
+        if proposal < start:
+            left = proposal
+        else:
+            right = proposal
+
+
+def _step_out(
+    rng: np.random.Generator,
+    log_target: Callable[[float], float],
+    start: float,
+    level: float,
+    width: float,
+    max_steps: int,
+) -> tuple[float, float]:
+    left = start - width * rng.random()
+    right = left + width
+    steps_left = int(max_steps * rng.random())
+    steps_right = max_steps - 1 - steps_left
+    while steps_left > 0 and log_target(left) > level:
+        left -= width
+        steps_left -= 1
+    while steps_right > 0 and log_target(right) > level:
+        right += width
+        steps_right -= 1
+    return left, right
+
+
+def log_expectation(
+    hyperprior: Gamma, log_f: Callable[[float], float], *, log_range: float | None = None
+) -> float:
+    """Return log E[f(concentration)] under the hyperprior, for f > 0.
+
+    Gauss-Legendre in the log of the concentration, on the interval that holds all but about exp(-42) of
+    the integral: nodes at the hyperprior's quantiles would miss partitions that it finds unlikely. What
+    lies below exp(-60), where f is flat, is added as one lump.
+
+    Parameters
+    ----------
+    hyperprior : Gamma
+    log_f : callable
+        Log of the function, called with one concentration at a time.
+    log_range : float, optional
+        A bound on max log f - min log f; where known, the interval is found without calling ``log_f``.
+    """
+
+    def log_integrand(points: np.ndarray) -> np.ndarray:
+        return hyperprior.log_density_of_log(points) + np.array([log_f(math.exp(x)) for x in points])
+
+    high = max(math.log((hyperprior.shape + 1) / hyperprior.rate), _FLOOR) + 20.0
+    if log_range is None:
+        low, high = _support(log_integrand, _FLOOR, high, _DEPTH)
+    else:
+        low, high = _support(hyperprior.log_density_of_log, _FLOOR, high, _DEPTH + log_range)
+    half = (high - low) / 2
+    terms = log_integrand(low + half * (_NODES + 1)) + np.log(half * _WEIGHTS)
+    if low == _FLOOR:
+        mass = gammainc(hyperprior.shape, hyperprior.rate * math.exp(_FLOOR))
+        with np.errstate(divide="ignore"):
+            terms = np.append(terms, np.log(mass) + log_f(math.exp(_FLOOR)))
+    return float(logsumexp(terms))
+
+
+def _support(
+    log_g: Callable[[np.ndarray], np.ndarray], low: float, high: float, depth: float
+) -> tuple[float, float]:
+    """Narrow [low, high] to where a unimodal log g is within ``depth`` of its top."""
+    for _ in range(30):
+        grid = np.linspace(low, high, 24)
+        values = log_g(grid)
+        inside = np.flatnonzero(values > np.max(values) - depth)
+        first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, grid.size - 1)
+        low, high = float(grid[first]), float(grid[last])
+        if last - first > grid.size // 2:
+            break
+    return low, high

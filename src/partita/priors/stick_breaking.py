@@ -1,0 +1,152 @@
+"""Truncated stick-breaking."""
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from partita.priors.base import Prior, draw_labels, register, solve_increasing
+from partita.priors.checks import refuse_solved, require_integer, require_reachable
+from partita.priors.hyperpriors import Gamma, slice_update
+from partita.priors.stick_state import StickBreakingPrior
+from partita.priors.stick_sums import expected_occupied_sticks, log_truncation
+
+
+@register("stick-breaking")
+class StickBreaking(Prior):
+    """H labelled components: weight_h = v_h prod_{l<h} (1 - v_l), v_h ~ Beta(1, alpha), v_H = 1.
+
+    p(labels) = prod_{h<H} alpha Gamma(1 + N_h) Gamma(alpha + N_{>h}) / Gamma(1 + alpha + N_{>=h}).
+
+    Parameters
+    ----------
+    n_components : int
+        H, the most clusters there can be.
+    concentration : float, Gamma or None
+        alpha > 0. A number is fixed; a ``Gamma`` is learned under it, ``None`` under ``Gamma(1, 1)``.
+
+    Notes
+    -----
+    Wang, Domeniconi and Laskey (2010) print p(labels) (TSB) without alpha^(H-1), and its conditional as if
+    the last stick were like the others; here the labelled probabilities sum to 1. The labels are not
+    exchangeable: earlier components are larger on average. ``log_probability`` is of the unlabelled partition
+    all the same.
+
+    References
+    ----------
+    Ishwaran and James (2001), Gibbs sampling methods for stick-breaking priors; Wang, Domeniconi and Laskey
+    (2010), Nonparametric Bayesian clustering ensembles, section 3.
+    """
+
+    def __init__(self, *, n_components: int, concentration: float | Gamma | None = None):
+        self.n_components = n_components
+        self.concentration = concentration
+
+    @classmethod
+    def from_expected_clusters(cls, k: float, n: int, **other_params: Any) -> Self:
+        """Return the prior with k expected clusters among n rows, at the smaller of the two solutions.
+
+        With growing concentration the last component takes all rows again, so the expectation has a maximum;
+        k must lie between 1 and it.
+        """
+        refuse_solved("concentration", other_params)
+        prior = cls(**other_params)
+        prior.check()
+        n = require_integer("n", n, at_least=1)
+        top = minimize_scalar(
+            lambda x: -prior.expected_clusters_given(n, math.exp(x)),
+            bounds=(-5.0, 5.0 + math.log(prior.n_components * n)),
+            method="bounded",
+            options={"xatol": 1e-9},
+        )
+        k, n = require_reachable(k, n, most=-float(top.fun))
+        value = solve_increasing(lambda a: prior.expected_clusters_given(n, a), k, 1e-30, math.exp(top.x))
+        return prior.set_params(concentration=value)
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return instances for the contract tests."""
+        return [
+            cls(n_components=4, concentration=1.7),
+            cls(n_components=1, concentration=0.5),
+            cls(n_components=2, concentration=0.6),
+            cls(n_components=7),
+            cls(n_components=3, concentration=Gamma(2.0, 1.0)),
+        ]
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        require_integer("n_components", self.n_components, at_least=1)
+        super().check()
+
+    def possible(self, sizes: np.ndarray) -> bool:
+        """Whether there are enough components."""
+        return sizes.size <= self.n_components
+
+    def expected_clusters_given(self, n: int, concentration: float) -> float:
+        """Return the sum over components of the probability to be occupied."""
+        return expected_occupied_sticks(n, self.n_components, concentration)
+
+    def log_probability_given(self, sizes: np.ndarray, concentration: float) -> float:
+        """Return the log of the sum over all assignments of blocks to components.
+
+        It is the Dirichlet process's probability times ``exp(log_truncation(...))``.
+        """
+        if not self.possible(sizes):
+            return -math.inf
+        untruncated = (
+            sizes.size * math.log(concentration)
+            + gammaln(sizes).sum()
+            + gammaln(concentration)
+            - gammaln(concentration + sizes.sum())
+        )
+        return float(untruncated) + log_truncation(sizes, self.n_components, concentration)
+
+    def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Draw sticks, then components."""
+        sticks = np.append(rng.beta(1.0, concentration, self.n_components - 1), 1.0)
+        before = np.concatenate(([1.0], np.cumprod(1.0 - sticks[:-1])))
+        return draw_labels(rng, n, sticks * before)
+
+    def update(self, rng: np.random.Generator, sizes: np.ndarray, concentration: float) -> float:
+        """Draw the concentration given the sizes of all components in order, empty ones included.
+
+        Slice sampling on its log, with the labelled probability of the sizes.
+        """
+        if not self.learns_concentration:
+            return concentration
+        sizes = np.asarray(sizes)
+        if sizes.size != self.n_components:
+            raise ValueError(
+                f"sizes must list all {self.n_components} components in order, empty ones as 0; "
+                f"got {sizes.size}."
+            )
+        from_here = np.cumsum(sizes[::-1])[::-1][:-1]
+        after = from_here - sizes[:-1]
+
+        def log_likelihood(value: float) -> float:
+            terms = gammaln(value + after) - gammaln(1.0 + value + from_here)
+            return float(terms.sum() + after.size * math.log(value))
+
+        return slice_update(rng, self.hyperprior, log_likelihood, concentration)
+
+    def compiled(self, n: int, concentration: float, max_clusters: int) -> StickBreakingPrior:
+        """Return the state for kernels: component h in slot h."""
+        order = np.arange(self.n_components, dtype=np.int64)
+        return StickBreakingPrior(order, np.array([float(concentration)]))
+
+    def recompiled(
+        self, previous: StickBreakingPrior, n: int, concentration: float, max_clusters: int
+    ) -> StickBreakingPrior:
+        """Return the state with a new concentration and the order of components that it had."""
+        return StickBreakingPrior(previous.order, np.array([float(concentration)]))
+
+    def least_slots(self) -> int:
+        """One slot per component."""
+        return self.n_components
+
+    def component_sizes(self, compiled: StickBreakingPrior, sizes: np.ndarray) -> np.ndarray:
+        """Sizes in the order of the components, empty ones included."""
+        return sizes[compiled.order]

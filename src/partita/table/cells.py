@@ -1,0 +1,217 @@
+"""One column's cells by the types of their values: numbers, truth values or text."""
+
+import datetime
+import numbers
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NoReturn
+
+import narwhals as nw
+import numpy as np
+
+from partita.table.schema import Kind
+from partita.table.wording import name_rows
+
+_MISSING, _TEXT, _TRUTH, _NUMBER, _COMPLEX, _TIME, _OTHER = range(7)
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_NO_TIME = "Turn the column into a number, or list it in column_types as 'categorical'."
+_ONE_TYPE = "Make all cells one type, for example strings."
+_ONE_TYPE_OR_TOLD = "Make all cells one type, or list the column in column_types as 'categorical'."
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Values of one column and where they are missing.
+
+    ``values`` is an integer, floating or bool array, or an object array of other values (text above
+    all); what it holds at a missing cell means nothing.
+    """
+
+    name: str
+    values: np.ndarray
+    missing: np.ndarray
+
+    @property
+    def natural_kind(self) -> Kind:
+        """Numbers are numeric, truth values and text categorical."""
+        return "numeric" if self.values.dtype.kind in "iuf" else "categorical"
+
+
+def read_cells(name: str, column: Any, told: Kind | None) -> Cells:
+    """Cells of an array or a narwhals Series, given the kind the column is told to have.
+
+    Raises
+    ------
+    TypeError
+        Times, mixtures of types, and cells that are neither text nor number.
+    ValueError
+        Complex numbers, and text in a column that is told to hold numbers.
+    """
+    if isinstance(column, np.ndarray):
+        return _from_array(name, column, told)
+    dtype = column.dtype
+    if dtype.is_integer():
+        return Cells(name, column.fill_null(0).to_numpy(), column.is_null().to_numpy())
+    if dtype.is_float():
+        return _from_array(name, column.fill_null(float("nan")).to_numpy(), told)
+    if dtype.is_decimal():
+        return _from_array(name, column.cast(nw.Float64).to_numpy(), told)
+    if dtype == nw.Boolean:
+        return _from_objects(name, _objects(column), told)
+    if dtype in (nw.Categorical, nw.Enum):
+        return _from_objects(name, _plain_categories(column), told or "categorical")
+    if dtype == nw.String:
+        return _from_objects(name, column.to_numpy().astype(object), told)
+    return _from_objects(name, _objects(column), told)
+
+
+def _from_array(name: str, values: np.ndarray, told: Kind | None) -> Cells:
+    kind = values.dtype.kind
+    if kind == "c":
+        raise ValueError(_no_complex(name))
+    if kind == "f":
+        values = values.astype(np.float64)
+        return Cells(name, values, np.isnan(values))
+    if kind in "iub":
+        return Cells(name, values, np.zeros(len(values), dtype=bool))
+    if kind in "mM":  # cell by cell: as objects numpy gives nanoseconds as whole numbers
+        return _from_objects(name, np.fromiter(values, dtype=object, count=len(values)), told)
+    return _from_objects(name, values.astype(object), told)
+
+
+def _objects(column: nw.Series) -> np.ndarray:
+    return np.fromiter(column.to_list(), dtype=object, count=len(column))
+
+
+def _plain_categories(column: nw.Series) -> np.ndarray:
+    """Categories as objects; those that are neither text nor number (intervals, times) by their text."""
+    values = _objects(column)
+    groups = {kind: _group(kind) for kind in set(map(type, values))}
+    strange = {kind for kind, group in groups.items() if group in (_TIME, _OTHER)}
+    if strange:
+        values[:] = [str(v) if type(v) in strange else v for v in values]
+    return values
+
+
+def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> Cells:
+    groups = _groups(values)
+    missing = _missing(values, groups)
+    present = set(np.unique(groups[~missing]).tolist())
+
+    def rows_of(group: int) -> np.ndarray:
+        return np.flatnonzero((groups == group) & ~missing)
+
+    if _COMPLEX in present:
+        raise ValueError(_no_complex(name))
+    if _OTHER in present:
+        _refuse_other(name, values, rows_of(_OTHER))
+    if told == "categorical":
+        if {_TRUTH, _NUMBER} <= present:
+            _refuse_mixture(name, values, rows_of(_TRUTH)[0], rows_of(_NUMBER)[0], _ONE_TYPE)
+        return Cells(name, _times_as_text(values, rows_of(_TIME)), missing)
+    if _TIME in present:
+        first = rows_of(_TIME)[0]
+        raise TypeError(f"Column {name!r} holds times (row {first}: {_typed(values[first])}). {_NO_TIME}")
+    if told is not None and _TEXT in present:
+        _refuse_text(name, values, rows_of(_TEXT), told)
+    if len(present) > 1:
+        remedy = _ONE_TYPE if {_TRUTH, _NUMBER} <= present else _ONE_TYPE_OR_TOLD
+        firsts = sorted(rows_of(group)[0] for group in present)
+        _refuse_mixture(name, values, firsts[0], firsts[1], remedy)
+    return Cells(name, _typed_array(name, values, missing, present), missing)
+
+
+def _group(kind: type) -> int:
+    of_pandas = kind.__module__.startswith("pandas")
+    if kind is type(None) or (of_pandas and kind.__name__ in ("NAType", "NaTType")):
+        return _MISSING
+    if issubclass(kind, str):
+        return _TEXT
+    if issubclass(kind, bool | np.bool_):
+        return _TRUTH
+    if issubclass(kind, _TIMES):  # before numbers: numpy counts its durations among the integers
+        return _TIME
+    if issubclass(kind, numbers.Real | Decimal):
+        return _NUMBER
+    return _COMPLEX if issubclass(kind, numbers.Complex) else _OTHER
+
+
+def _groups(values: np.ndarray) -> np.ndarray:
+    kinds = list(map(type, values))
+    group = {kind: _group(kind) for kind in set(kinds)}
+    return np.fromiter(map(group.__getitem__, kinds), dtype=np.int8, count=len(kinds))
+
+
+def _missing(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    missing = groups == _MISSING
+    may_differ_from_itself = np.flatnonzero((groups == _NUMBER) | (groups == _TIME))
+    missing[may_differ_from_itself] = [_differs_from_itself(v) for v in values[may_differ_from_itself]]
+    text = groups == _TEXT
+    missing[text] = values[text] == ""
+    return missing
+
+
+def _differs_from_itself(value: Any) -> bool:
+    return bool(value != value)  # noqa: PLR0124  (true of nan and NaT of any type)
+
+
+def _typed_array(name: str, values: np.ndarray, missing: np.ndarray, present: set[int]) -> np.ndarray:
+    if present <= {_NUMBER}:  # without any value too: nothing says otherwise
+        numeric = np.full(len(values), np.nan)
+        try:
+            numeric[~missing] = values[~missing].astype(np.float64)
+        except OverflowError:
+            raise ValueError(
+                f"Column {name!r} holds a whole number beyond the range of float64. Replace it, or list the "
+                "column in column_types as 'categorical'."
+            ) from None
+        return numeric
+    if present == {_TRUTH}:
+        return np.where(missing, False, values).astype(bool)
+    return values
+
+
+def _times_as_text(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    if len(rows):
+        values = values.copy()
+        values[rows] = [str(v) for v in values[rows]]
+    return values
+
+
+def _typed(value: Any) -> str:
+    return f"{value!r} ({type(value).__name__})"
+
+
+def _no_complex(name: str) -> str:
+    return f"Complex data not supported: column {name!r}. Pass the real and imaginary parts as two columns."
+
+
+def _refuse_other(name: str, values: np.ndarray, rows: np.ndarray) -> NoReturn:
+    raise TypeError(
+        f"Column {name!r}, {name_rows(rows)}: argument must be a string or a number, not "
+        f"{type(values[rows[0]]).__name__!r}. Take its content apart into columns of their own."
+    )
+
+
+def _refuse_text(name: str, values: np.ndarray, rows: np.ndarray, told: Kind) -> NoReturn:
+    bad = next((row for row in rows if not _is_number_text(values[row])), rows[0])
+    wanted = "numbers" if told == "numeric" else "counts"
+    raise ValueError(
+        f"Column {name!r} is to hold {wanted}, but row {bad} holds the text {str(values[bad])!r}. "
+        "Turn the cells into numbers or leave them empty: missing cells are fine."
+    )
+
+
+def _is_number_text(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_mixture(name: str, values: np.ndarray, first: int, second: int, remedy: str) -> NoReturn:
+    raise TypeError(
+        f"Column {name!r} mixes types: row {first} holds {_typed(values[first])}, row {second} holds "
+        f"{_typed(values[second])}. {remedy}"
+    )

@@ -1,0 +1,170 @@
+"""What came in: an array, a list of rows or a frame, taken apart into named columns."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals import dependencies
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+
+from partita.parameters import choose, nearest
+from partita.table.origin import Origin
+from partita.table.schema import KINDS, Kind
+from partita.table.wording import name_some
+
+
+@dataclass(frozen=True)
+class Source:
+    """Named columns that are not yet typed: each a one-dimensional array or a narwhals Series."""
+
+    names: tuple[str, ...]
+    columns: tuple[Any, ...]
+    n_rows: int
+    is_frame: bool
+    origin: Origin
+
+
+def open_source(X: Any) -> Source:
+    """Take the input apart into columns.
+
+    Raises
+    ------
+    TypeError
+        Sparse matrices and frames that are not yet collected.
+    ValueError
+        Anything that is not two-dimensional, has no rows, no columns or repeated column names.
+    """
+    if issparse(X):
+        raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
+    _refuse_repeated(_labels(X))
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame: pass X.collect().")
+    return _open_frame(frame) if isinstance(frame, nw.DataFrame) else _open_array(_as_array(X))
+
+
+def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[str, Kind]:
+    """Kinds that the user gave, by column name; whole numbers as keys are positions in an array."""
+    if column_types is None:
+        return {}
+    if not isinstance(column_types, Mapping):
+        raise TypeError(
+            "column_types must map column names to kinds, for example {'zip': 'categorical'}, "
+            f"not {type(column_types).__name__}."
+        )
+    kinds: Mapping[str, Kind] = {kind: kind for kind in KINDS}
+    return {
+        _column_named(key, source): choose(f"column_types[{key!r}]", kind, kinds)
+        for key, kind in column_types.items()
+    }
+
+
+def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
+    """Columns of a new table by the names seen in fit.
+
+    Frames are matched by name, arrays by position; so are frames when fit saw an array.
+    """
+    if len(source.names) != len(names):
+        raise ValueError(
+            f"X has {len(source.names)} columns, but {len(names)} were seen in fit"
+            f"{_difference(source, names)}. Pass the same columns."
+        )
+    fitted_on_array = tuple(names) == _automatic_names(len(names))
+    if not source.is_frame or (fitted_on_array and not set(names) & set(source.names)):
+        return dict(zip(names, source.columns))
+    absent = [name for name in names if name not in source.names]
+    if absent:
+        raise ValueError(
+            f"X lacks columns seen in fit: {name_some(absent, len(absent))}. Pass the same columns."
+        )
+    by_name = dict(zip(source.names, source.columns))
+    return {name: by_name[name] for name in names}
+
+
+def _labels(X: Any) -> list[str]:
+    if dependencies.is_pandas_like_dataframe(X):
+        return [str(label) for label in X.columns]
+    return list(X.column_names) if dependencies.is_pyarrow_table(X) else []
+
+
+def _refuse_repeated(labels: Sequence[str]) -> None:
+    repeated = [label for label, n in Counter(labels).items() if n > 1]
+    if repeated:
+        raise ValueError(f"Column names must differ, but these repeat: {name_some(repeated, len(repeated))}.")
+
+
+def _open_frame(frame: nw.DataFrame) -> Source:
+    _refuse_empty(frame.shape)
+    library = frame.implementation.to_native_namespace().__name__
+    return Source(
+        names=tuple(str(label) for label in frame.columns),
+        columns=tuple(frame.iter_columns()),
+        n_rows=frame.shape[0],
+        is_frame=True,
+        origin=Origin(library, nw.maybe_get_index(frame)),
+    )
+
+
+def _open_array(values: np.ndarray) -> Source:
+    values = check_array(values, dtype=None, ensure_all_finite=False)
+    n_rows, n_columns = values.shape
+    columns = tuple(np.ascontiguousarray(values[:, j]) for j in range(n_columns))
+    return Source(_automatic_names(n_columns), columns, n_rows, is_frame=False, origin=Origin())
+
+
+def _as_array(X: Any) -> np.ndarray:
+    if isinstance(X, np.ma.MaskedArray):
+        values = np.ma.getdata(X).astype(object)
+        values[np.ma.getmaskarray(X)] = None
+        return values
+    if isinstance(X, list | tuple):
+        _refuse_ragged(X)
+        # As objects: numpy would turn the numbers of [[1, "a"]] into text.
+        return np.array(X, dtype=object)
+    return X if isinstance(X, np.ndarray) else np.asarray(X)
+
+
+def _refuse_ragged(rows: Sequence[Any]) -> None:
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        return
+    lengths = [np.size(row) if isinstance(row, np.ndarray) else len(row) for row in rows]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            raise ValueError(
+                f"The rows of X differ in length: row 0 has {lengths[0]} cells, row {i} has {length}. "
+                "Fill the gaps with None: missing cells are fine."
+            )
+
+
+def _automatic_names(n_columns: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(n_columns))
+
+
+def _refuse_empty(shape: tuple[int, int]) -> None:
+    if 0 in shape:
+        check_array(np.empty(shape))
+
+
+def _difference(source: Source, names: Sequence[str]) -> str:
+    if not source.is_frame:
+        return ""
+    absent = [name for name in names if name not in source.names]
+    extra = [name for name in source.names if name not in names]
+    parts = [f"missing: {name_some(absent, len(absent))}"] if absent else []
+    parts += [f"not seen in fit: {name_some(extra, len(extra))}"] if extra else []
+    return f" ({'; '.join(parts)})"
+
+
+def _column_named(key: Any, source: Source) -> str:
+    if not source.is_frame and isinstance(key, int | np.integer):
+        if 0 <= key < len(source.names):
+            return source.names[key]
+        raise ValueError(f"column_types names column {key}, but X has columns 0 to {len(source.names) - 1}.")
+    if str(key) in source.names:
+        return str(key)
+    hint = nearest(key, source.names) or f"The columns are {name_some(source.names, len(source.names))}."
+    raise ValueError(f"column_types names {key!r}, which is no column of X. {hint}")

@@ -1,0 +1,231 @@
+"""Table: an immutable typed table with missing cells that remembers the user's units."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
+from partita.table.origin import Origin
+from partita.table.schema import Column, Schema
+from partita.table.source import Source, align, open_source, told_kinds
+from partita.table.units import from_standard, log_jacobian
+from partita.table.weights import check_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows to be grouped: a numeric, a categorical and a count block, each possibly of no columns.
+
+    Made by :meth:`read`. The arrays are C-contiguous and read-only.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns and what was learned of them.
+    numeric : ndarray of shape (n_rows, p), float64
+        (x - center) / scale; nan = missing.
+    codes : ndarray of shape (n_rows, c), int32
+        Position among the column's levels; -1 = missing.
+    counts : ndarray of shape (n_rows, q), int64
+        Counts; -1 = missing.
+    origin : Origin
+        The kind of frame that came in, and its index.
+    """
+
+    schema: Schema
+    numeric: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray
+    origin: Origin = field(default_factory=Origin)
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("numeric", np.float64), ("codes", np.int32), ("counts", np.int64)):
+            block = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
+            block.setflags(write=False)
+            object.__setattr__(self, name, block)
+
+    def __reduce__(self) -> tuple:
+        # By the constructor, so that a copy from a pickle is read-only too.
+        return type(self), (self.schema, self.numeric, self.codes, self.counts, self.origin)
+
+    def __repr__(self) -> str:
+        blocks = {"numeric": self.numeric, "categorical": self.codes, "count": self.counts}
+        described = ", ".join(f"{block.shape[1]} {kind}" for kind, block in blocks.items() if block.shape[1])
+        return f"Table({self.n_rows} rows; columns: {described})"
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        *,
+        column_types: Mapping[Any, str] | None = None,
+        standardize: bool = True,
+        sample_weight: Any = None,
+        schema: Schema | None = None,
+    ) -> "Table":
+        """Read an array, a list of rows or a pandas, polars or pyarrow frame.
+
+        Numbers are numeric; text, truth values and categoricals are categorical. Missing cells are nan, None,
+        ``pandas.NA``, NaT and empty text. Constant columns are dropped with a warning.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_columns)
+            The table.
+        column_types : mapping, optional
+            Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``. Keys are
+            column names, or positions where X is an array.
+        standardize : bool
+            Whether numeric columns are stored with weighted mean 0 and standard deviation 1.
+        sample_weight : array-like of shape (n_rows,), optional
+            Non-negative whole numbers: how often each row counts. Rows of weight 0 teach nothing; a category
+            that only they have is stored as missing.
+        schema : Schema, optional
+            What an earlier table learned; then nothing is learned from X, and a category that the
+            schema does not know is refused.
+        """
+        source = open_source(X)
+        if schema is not None:
+            return _apply(cls, source, schema)
+        weights = check_weights(sample_weight, source.n_rows)
+        told = told_kinds(column_types, source)
+        readings = [read_column(name, c, told.get(name)) for name, c in zip(source.names, source.columns)]
+        learned = learn_schema(readings, weights=weights, standardize=standardize)
+        counted = None if weights is None else weights > 0
+        return _encode(cls, source, learned, {r.name: r for r in readings}, counted)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.numeric.shape[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns that came in, dropped ones included."""
+        return self.schema.names
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any cell of a used column is missing."""
+        return bool(np.isnan(self.numeric).any() or (self.codes < 0).any() or (self.counts < 0).any())
+
+    def log_jacobian(self) -> np.ndarray:
+        """Per row -sum of log(scale) over its observed numeric cells.
+
+        log density in the user's units = log density of the stored cells + this.
+        """
+        return log_jacobian(self.numeric, self.schema.numeric)
+
+    def to_units(self, numeric: np.ndarray) -> np.ndarray:
+        """Numeric block of shape (..., p) in the user's units: z * scale + center."""
+        return from_standard(np.asarray(numeric, dtype=np.float64), self.schema.numeric)
+
+    def decode(self, numeric: np.ndarray, codes: np.ndarray, counts: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns by name in the user's values, in the order they came in, for stored or simulated rows.
+
+        A dropped column comes back with its one value. Missing cells are nan in numeric and count columns
+        and None in categorical ones.
+        """
+        blocks = {
+            "numeric": self.to_units(numeric),
+            "categorical": np.asarray(codes),
+            "count": np.asarray(counts),
+        }
+        n_rows = len(numeric)
+        position = dict.fromkeys(blocks, 0)
+        columns = {}
+        for column in self.schema.columns:
+            if column.name in self.schema.dropped:
+                stored = _constant_cells(column, n_rows)
+            else:
+                stored = blocks[column.kind][:, position[column.kind]]
+                position[column.kind] += 1
+            columns[column.name] = _USER_VALUES[column.kind](stored, column)
+        return columns
+
+    def frame_like(self, columns: Mapping[str, np.ndarray], *, index: Sequence[Any] | None = None) -> Any:
+        """Frame of the kind that came in, with these columns; see :meth:`Origin.frame_like`."""
+        return self.origin.frame_like(columns, index=index)
+
+    def identical_rows(self) -> np.ndarray:
+        """Group ids by first appearance: rows equal in every used cell share one; missing equals missing.
+
+        Cost O(n log n) comparisons of packed rows.
+        """
+        blocks = [self.numeric.view(np.uint8), self.codes.view(np.uint8), self.counts.view(np.uint8)]
+        packed = np.concatenate(blocks, axis=1)
+        rows = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first_rows, groups = np.unique(rows, return_index=True, return_inverse=True)
+        rank = np.empty(len(first_rows), dtype=np.int64)
+        rank[np.argsort(first_rows)] = np.arange(len(first_rows))
+        return rank[groups.ravel()]
+
+    def fingerprint(self) -> str:
+        """Hexadecimal SHA-256 of the used columns and their cells, the same for every kind of frame."""
+        used = Schema(self.schema.used).to_dict()
+        digest = hashlib.sha256(json.dumps([self.n_rows, used], sort_keys=True).encode())
+        for block in (self.numeric, self.codes, self.counts):
+            digest.update(block.astype(block.dtype.newbyteorder("<"), copy=False).tobytes())
+        return digest.hexdigest()
+
+
+def _apply(cls: type[Table], source: Source, schema: Schema) -> Table:
+    columns = align(source, schema.names)
+    readings = {c.name: read_column(c.name, columns[c.name], c.kind) for c in schema.used}
+    return _encode(cls, source, schema, readings, None)
+
+
+def _encode(
+    cls: type[Table],
+    source: Source,
+    schema: Schema,
+    readings: Mapping[str, Reading],
+    counted: np.ndarray | None,
+) -> Table:
+    numeric = np.empty((source.n_rows, len(schema.numeric)), dtype=np.float64)
+    codes = np.empty((source.n_rows, len(schema.categorical)), dtype=np.int32)
+    counts = np.empty((source.n_rows, len(schema.counts)), dtype=np.int64)
+    for j, column in enumerate(schema.numeric):
+        numeric[:, j] = encode_numeric(readings[column.name], column)
+    for j, column in enumerate(schema.categorical):
+        codes[:, j] = encode_codes(readings[column.name], column, counted=counted)
+    for j, column in enumerate(schema.counts):
+        counts[:, j] = readings[column.name].values
+    return cls(schema, numeric, codes, counts, source.origin)
+
+
+def _constant_cells(column: Column, n_rows: int) -> np.ndarray:
+    if column.kind == "categorical":
+        return np.full(n_rows, 0 if column.levels else -1)
+    if column.kind == "count":
+        return np.full(n_rows, -1 if np.isnan(column.center) else int(column.center))
+    return np.full(n_rows, column.center)
+
+
+def _user_levels(codes: np.ndarray, column: Column) -> np.ndarray:
+    of_one_type = len({type(level) for level in column.levels}) == 1
+    if of_one_type and not isinstance(column.levels[0], str) and codes.min(initial=0) >= 0:
+        return np.array(column.levels)[codes]
+    levels = np.empty(len(column.levels) + 1, dtype=object)
+    levels[:-1] = column.levels  # the last stays None, which -1 points to
+    return levels[codes]
+
+
+def _user_counts(counts: np.ndarray, column: Column) -> np.ndarray:
+    counts = counts.astype(np.int64)
+    return np.where(counts < 0, np.nan, counts) if (counts < 0).any() else counts
+
+
+def _user_numbers(values: np.ndarray, column: Column) -> np.ndarray:
+    return np.ascontiguousarray(values)
+
+
+_USER_VALUES: dict[str, Callable[[np.ndarray, Column], np.ndarray]] = {
+    "numeric": _user_numbers,
+    "categorical": _user_levels,
+    "count": _user_counts,
+}

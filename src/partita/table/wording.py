@@ -1,0 +1,25 @@
+"""How messages name rows, columns and values."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+_SHOWN = 3
+
+
+def name_rows(rows: np.ndarray) -> str:
+    """First three row numbers and how many more there are: ``rows 17, 204, 911 and 5 more``."""
+    return f"{'row' if len(rows) == 1 else 'rows'} {name_some([int(r) for r in rows[:_SHOWN]], len(rows))}"
+
+
+def name_some(items: Iterable[Any], total: int) -> str:
+    """First three items as they are typed in Python and how many more of ``total`` there are."""
+    shown = [repr(item) for item, _ in zip(items, range(_SHOWN))]
+    more = total - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def count_of(n: int, noun: str) -> str:
+    """``1 value``, ``2 values``."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""Exact answers for small cases, against which samplers and formulas are checked."""

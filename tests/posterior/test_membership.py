@@ -1,0 +1,80 @@
+"""Membership probabilities against the formula written out object by object."""
+
+import numpy as np
+import pytest
+
+from partita.posterior import Posterior, membership_probabilities
+
+
+def slow_share(i, members, draws, weights):
+    """Weighted mean over draws of the share of ``members`` without i that are with i."""
+    total = defined = 0.0
+    for draw, weight in zip(draws, weights):
+        others = [j for j in members if j != i and draw[j] != -1]
+        if draw[i] != -1 and others:
+            total += weight * sum(draw[j] == draw[i] for j in others) / len(others)
+            defined += weight
+    return total / defined if defined else 0.0
+
+
+def slow_alone(i, draws, weights):
+    seen = [(np.sum(draw == draw[i]) == 1, weight) for draw, weight in zip(draws, weights) if draw[i] != -1]
+    return sum(w for is_alone, w in seen if is_alone) / sum(w for _, w in seen) if seen else 0.0
+
+
+def slow_memberships(labels, draws, weights):
+    n_clusters = max(labels) + 1
+    rows = np.zeros((len(labels), n_clusters))
+    for i, own in enumerate(labels):
+        for k in range(n_clusters):
+            members = np.flatnonzero(labels == k)
+            single = k == own and len(members) == 1
+            rows[i, k] = slow_alone(i, draws, weights) if single else slow_share(i, members, draws, weights)
+        if rows[i].sum() == 0:
+            rows[i] = 1.0 / n_clusters if own < 0 else np.arange(n_clusters) == own
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(8))
+def test_memberships_match_the_formula(seed, missing):
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(0, 4, size=(35, 12))[:, rng.integers(0, 12, size=20)]
+    draws[rng.random(draws.shape) < missing] = -1
+    labels = rng.integers(0, 5, size=20)
+    labels[0] = 5
+    labels[1] = -1 if missing else 0
+    weights = rng.exponential(size=35)
+    found = membership_probabilities(labels, draws, weights)
+    np.testing.assert_allclose(found, slow_memberships(labels, draws, weights / weights.sum()), atol=1e-12)
+
+
+def test_a_singleton_is_as_sure_as_it_is_alone():
+    draws = np.array([[0, 0, 0, 1]] * 3 + [[0, 0, 0, 0]])
+    found = membership_probabilities([0, 0, 0, 1], draws)
+    np.testing.assert_allclose(found[3], [0.25, 0.75])
+    np.testing.assert_allclose(found[0], [1.0 / 1.25, 0.25 / 1.25])
+
+
+def test_an_object_that_is_always_alone_keeps_the_label_it_was_given():
+    draws = np.array([[0, 0, 1, 2, 2], [0, 0, 1, 2, 2]])
+    found = membership_probabilities([0, 0, 0, 1, 1], draws)
+    np.testing.assert_array_equal(found[2], [1.0, 0.0])
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_objects_without_a_label_or_without_a_draw():
+    draws = np.array([[0, 0, 1, 1, 2, -1], [0, 0, 1, 1, 2, -1]])
+    found = membership_probabilities([0, 0, 1, 1, -1, -1], draws)
+    np.testing.assert_array_equal(found[4], [0.5, 0.5])
+    np.testing.assert_array_equal(found[5], [0.5, 0.5])
+    np.testing.assert_array_equal(membership_probabilities([0, 0, 1, 1, 1, 1], draws)[5], [0.0, 1.0])
+    partial = Posterior([*draws[:, :4].tolist(), [0, 0, 1, -1]]).estimate()
+    np.testing.assert_array_equal(partial.confidence, np.ones(4))
+
+
+def test_bad_labels_are_refused():
+    with pytest.raises(ValueError, match="one per object"):
+        membership_probabilities([0, 1, 1], [[0, 1]])
+    with pytest.raises(ValueError, match="labels no object"):
+        membership_probabilities([-1, -1], [[0, 1]])
