@@ -7,7 +7,7 @@ import numpy as np
 
 from partita.engines.model import Model
 from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
-from partita.kernels.gibbs import refresh_slots, sweep
+from partita.kernels.gibbs import sweep
 from partita.kernels.merge_split import SLOTS_NEEDED
 from partita.parameters import Parameters
 
@@ -68,11 +68,10 @@ class Gibbs(Parameters):
         concentration = model.prior.initial_concentration()
         n_slots = model.prior.least_slots() or min(FIRST_SLOTS, model.total + 1)
         n_slots += SLOTS_NEEDED
-        slots = model.likelihood.state(n_slots)
-        refresh_slots(slots, n_slots)
+        rows = model.likelihood.rows(model.table)
         state = GibbsState(
-            rows=model.likelihood.rows(model.table),
-            slots=slots,
+            rows=rows,
+            slots=model.state_from(model.stats_of(rows, np.full(len(model.row_weights), -1), n_slots)),
             prior=model.prior.compiled(model.total, concentration, n_slots),
             allocation=new_allocation(model.row_weights, n_slots),
             concentration=concentration,
@@ -83,8 +82,8 @@ class Gibbs(Parameters):
     def step(self, rng: np.random.Generator, state: GibbsState, model: Model) -> tuple[GibbsState, GibbsInfo]:
         """One sweep and one update of the concentration."""
         if state.n_sweeps % SWEEPS_PER_REBUILD == 0:  # keep rounding from adding up
-            n_slots = state.allocation.sizes.shape[0]
-            model.load_labels(state.slots, state.rows, state.allocation.labels, n_slots)
+            stats = model.stats_of(state.rows, state.allocation.labels, state.allocation.sizes.shape[0])
+            state = replace(state, slots=model.state_from(stats))
         state, log_joint, n_accepted = self._sweep(rng, state, model, state.allocation.active)
         state = self._learn(rng, state, model)
         info = self._info(state, log_joint, n_accepted)
@@ -104,12 +103,10 @@ class Gibbs(Parameters):
         """Twice as many slots, the statistics carried over."""
         stats = model.likelihood.stats_of(state.slots)
         n_slots = 2 * stats.shape[0]
-        slots = model.likelihood.state(n_slots)
-        model.likelihood.load(slots, stats)
-        refresh_slots(slots, n_slots)
+        grown = np.vstack([stats, np.zeros_like(stats)])
         return replace(
             state,
-            slots=slots,
+            slots=model.state_from(grown),
             allocation=grown_allocation(state.allocation, n_slots),
             prior=model.prior.recompiled(state.prior, model.total, state.concentration, n_slots),
         )

@@ -27,22 +27,22 @@ class Model:
         """Rows that the prior counts: the summed weights."""
         return int(self.row_weights.sum())
 
-    def state_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> Any:
-        """The compiled state whose slots hold the rows of these labels (-1: in none)."""
-        state = self.likelihood.state(n_slots)
-        self.load_labels(state, rows, labels, n_slots)
-        return state
-
-    def load_labels(self, state: Any, rows: Any, labels: np.ndarray, n_slots: int) -> None:
-        """Recompute statistics and caches of a state from rows and labels, block by block of rows."""
+    def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
+        """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
-        stats = np.zeros((n_slots, self.likelihood.stats_of(state).shape[1]))
+        stats = np.zeros((n_slots, self.likelihood.stats_of(self.likelihood.state(1)).shape[1]))
         for start in range(0, labels.shape[0], ROWS_PER_BLOCK):
             stop = start + ROWS_PER_BLOCK
             resp = one_hot(labels[start:stop], n_clusters, self.row_weights[start:stop])
             stats[:n_clusters] += self.likelihood.suffstats(row_block(rows, start, stop), resp)
+        return stats
+
+    def state_from(self, stats: np.ndarray) -> Any:
+        """The compiled state of slots with these statistics."""
+        state = self.likelihood.state(stats.shape[0])
         self.likelihood.load(state, stats)
-        refresh_slots(state, n_slots)
+        refresh_slots(state, stats.shape[0])
+        return state
 
 
 def row_block(rows: Any, start: int, stop: int) -> Any:

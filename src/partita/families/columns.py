@@ -15,9 +15,7 @@ def per_column(option: str, value: Any, n_columns: int, *, positive: bool = True
     except (TypeError, ValueError):
         raise TypeError(f"{option} must be a number or one number per column, got {value!r}.") from None
     if array.ndim > 1 or (array.ndim == 1 and array.shape[0] != n_columns):
-        raise ValueError(
-            f"{option} must be a number or {n_columns} numbers (one per column), got shape {array.shape}."
-        )
+        raise ValueError(f"{option} must be a number or {n_columns} numbers (one per column), got shape {array.shape}.")
     if not np.all(np.isfinite(array)) or (positive and np.any(array <= 0)):
         kind = "positive and finite" if positive else "finite"
         raise ValueError(f"{option} must be {kind}, got {value!r}.")

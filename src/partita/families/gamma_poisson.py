@@ -104,9 +104,7 @@ def _log_predictive(rows, i, w, state, slot):
         else:
             log_after = np.log(state.hyper[1, j] + state.stats[slot, j] + w)
         rising = log_rising(a, w * x) if w > 0 else -log_rising(a + w * x, -w * x)
-        total += (
-            rising + a * state.log_rate[slot, 1, j] - (a + w * x) * log_after - w * rows.log_factorial[i, j]
-        )
+        total += rising + a * state.log_rate[slot, 1, j] - (a + w * x) * log_after - w * rows.log_factorial[i, j]
     return total
 
 

@@ -78,8 +78,7 @@ class Gaussian(Family, name="gaussian"):
         for option in ("mean_precision", "dof", "scale", "variance", "mean_variance"):
             if getattr(self, option) is not None and option not in used:
                 raise ValueError(
-                    f"Gaussian(covariance={self.covariance!r}) does not use {option}: "
-                    f"it reads mean, {', '.join(used)}."
+                    f"Gaussian(covariance={self.covariance!r}) does not use {option}: it reads mean, {', '.join(used)}."
                 )
 
     def _full(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
@@ -88,18 +87,14 @@ class Gaussian(Family, name="gaussian"):
             dof = float(max(2 * d, d + 2))
         else:
             dof = scalar("dof", self.dof, above=d - 1.0)
-        precision = (
-            MEAN_PRECISION if self.mean_precision is None else scalar("mean_precision", self.mean_precision)
-        )
+        precision = MEAN_PRECISION if self.mean_precision is None else scalar("mean_precision", self.mean_precision)
         if self.scale is None:
             scale = np.diag(EXPECTED_VARIANCE * max(dof - d - 1.0, 1.0) * variance)
         else:
             scale = _scale_matrix(self.scale, d)
         return NormalInverseWishart(mean, precision, dof, scale, columns)
 
-    def _diagonal(
-        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool
-    ) -> Conjugate:
+    def _diagonal(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
         d = len(columns)
         dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
         precision = MEAN_PRECISION if self.mean_precision is None else self.mean_precision
@@ -107,13 +102,9 @@ class Gaussian(Family, name="gaussian"):
             scale = EXPECTED_VARIANCE * np.maximum(dof - 2.0, 1.0) * variance
         else:
             scale = per_column("scale", self.scale, d)
-        return NormalInverseGamma(
-            mean, per_column("mean_precision", precision, d), dof, scale, columns, complete
-        )
+        return NormalInverseGamma(mean, per_column("mean_precision", precision, d), dof, scale, columns, complete)
 
-    def _known(
-        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool
-    ) -> Conjugate:
+    def _known(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
         d = len(columns)
         known = EXPECTED_VARIANCE * variance if self.variance is None else self.variance
         spread = variance if self.mean_variance is None else self.mean_variance

@@ -128,12 +128,10 @@ def _one_column(family: Family) -> Family:
         return family
     dof = 3.0 if family.dof is None else family.dof
     scale = None if family.scale is None else float(np.asarray(family.scale, dtype=np.float64).reshape(-1)[0])
-    return Gaussian(
-        covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale
-    )
+    return Gaussian(covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale)
 
 
-def _join(blocks: list[Any], *names: str) -> list[np.ndarray]:
+def _join(blocks: list[Any], *names: str) -> Any:
     return [np.concatenate([getattr(b, name) for b in blocks]) if blocks else np.empty(0) for name in names]
 
 

@@ -156,8 +156,7 @@ def _log_product(x, i, state, slot, side):
 @numba.njit
 def _log_predictive_cell(x, w, state, slot, j):
     """Log predictive of ``w`` copies of one cell."""
-    n = state.stats[slot, j]
-    k, v = state.hyper[0, j] + n, state.hyper[1, j] + n
+    v = state.hyper[1, j] + state.stats[slot, j]
     z = x - state.mean[slot, j]
     if w == 1 or w == -1:
         side = 0 if w == 1 else 1

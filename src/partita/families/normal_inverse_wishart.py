@@ -74,9 +74,7 @@ class NormalInverseWishart(Conjugate):
 
     title: ClassVar[str] = "full-covariance Gaussian"
 
-    def __init__(
-        self, mean: np.ndarray, mean_precision: float, dof: float, scale: np.ndarray, columns: np.ndarray
-    ):
+    def __init__(self, mean: np.ndarray, mean_precision: float, dof: float, scale: np.ndarray, columns: np.ndarray):
         self.mean = mean
         self.mean_precision = mean_precision
         self.dof = dof
@@ -100,7 +98,7 @@ class NormalInverseWishart(Conjugate):
             log_det=np.zeros(n_slots),
             constant=np.zeros((n_slots, 2)),
             hyper=np.array([self.mean_precision, self.dof, log_det]),
-            scale=np.ascontiguousarray(self.scale),
+            scale=np.array(self.scale),
             work=np.zeros((3, d)),
             matrix=np.zeros((d, d)),
         )

@@ -41,9 +41,7 @@ class NormalKnownVariance(Conjugate):
 
     title: ClassVar[str] = "known-variance Gaussian"
 
-    def __init__(
-        self, mean: np.ndarray, variance: np.ndarray, mean_variance: np.ndarray, columns: np.ndarray
-    ):
+    def __init__(self, mean: np.ndarray, variance: np.ndarray, mean_variance: np.ndarray, columns: np.ndarray):
         self.mean = mean
         self.variance = variance
         self.mean_variance = mean_variance

@@ -38,8 +38,8 @@ class ProductRows(NamedTuple):
     full: WishartRows
     diagonal: NumericRows
     known: NumericRows
-    categorical: CategoricalRows
-    count: CountRows
+    categories: CategoricalRows
+    counts: CountRows
 
 
 class ProductState(NamedTuple):
@@ -48,8 +48,8 @@ class ProductState(NamedTuple):
     full: WishartState
     diagonal: GammaState
     known: KnownVarianceState
-    categorical: CategoricalState
-    count: CountState
+    categories: CategoricalState
+    counts: CountState
     scratch: np.ndarray  # (slots,)
 
 
@@ -66,7 +66,7 @@ class Product(Conjugate):
         categorical: DirichletCategorical,
         count: GammaPoisson,
     ):
-        self.blocks: tuple[Conjugate, ...] = (full, diagonal, known, categorical, count)
+        self.blocks: tuple[Any, ...] = (full, diagonal, known, categorical, count)
 
     def rows(self, table: Table) -> ProductRows:
         """The rows of every block."""
@@ -74,7 +74,7 @@ class Product(Conjugate):
 
     def state(self, n_slots: int) -> ProductState:
         """Empty slots of every block."""
-        return ProductState(*(block.state(n_slots) for block in self.blocks), scratch=np.zeros(n_slots))
+        return ProductState(*(block.state(n_slots) for block in self.blocks), np.zeros(n_slots))
 
     def draws_cells(self, rows: ProductRows) -> bool:
         """Whether the full-covariance block has missing cells."""
@@ -115,9 +115,7 @@ class Product(Conjugate):
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
         """Cells of every block, numeric columns back in the table's order."""
         n = labels.shape[0]
-        cells = [
-            block.simulate(rng, p, labels) if p is not None else None for block, p in zip(self.blocks, params)
-        ]
+        cells = [block.simulate(rng, p, labels) if p is not None else None for block, p in zip(self.blocks, params)]
         positions = [block.columns for block in self.blocks]
         n_numeric = sum(len(p) for p in positions[:3])
         numeric = np.empty((n, n_numeric))
@@ -151,11 +149,11 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
     if state.known.mean.shape[1] > 0:
         log_weights(rows.known, i, w, state.known, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
-    if state.categorical.pseudocount.shape[0] > 0:
-        log_weights(rows.categorical, i, w, state.categorical, sizes, n_slots, own, scratch)
+    if state.categories.pseudocount.shape[0] > 0:
+        log_weights(rows.categories, i, w, state.categories, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
-    if state.count.hyper.shape[1] > 0:
-        log_weights(rows.count, i, w, state.count, sizes, n_slots, own, scratch)
+    if state.counts.hyper.shape[1] > 0:
+        log_weights(rows.counts, i, w, state.counts, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
 
 
@@ -176,8 +174,8 @@ def _log_predictive_rest(rows, i, w, state, slot):
     return (
         log_predictive(rows.diagonal, i, w, state.diagonal, slot)
         + log_predictive(rows.known, i, w, state.known, slot)
-        + log_predictive(rows.categorical, i, w, state.categorical, slot)
-        + log_predictive(rows.count, i, w, state.count, slot)
+        + log_predictive(rows.categories, i, w, state.categories, slot)
+        + log_predictive(rows.counts, i, w, state.counts, slot)
     )
 
 
@@ -186,8 +184,8 @@ def _add(rows, i, w, state, slot):
     add(rows.full, i, w, state.full, slot)
     add(rows.diagonal, i, w, state.diagonal, slot)
     add(rows.known, i, w, state.known, slot)
-    add(rows.categorical, i, w, state.categorical, slot)
-    add(rows.count, i, w, state.count, slot)
+    add(rows.categories, i, w, state.categories, slot)
+    add(rows.counts, i, w, state.counts, slot)
 
 
 @implements(reset, ProductState)
@@ -195,8 +193,8 @@ def _reset(state, slot):
     reset(state.full, slot)
     reset(state.diagonal, slot)
     reset(state.known, slot)
-    reset(state.categorical, slot)
-    reset(state.count, slot)
+    reset(state.categories, slot)
+    reset(state.counts, slot)
 
 
 @implements(combine, ProductState)
@@ -204,8 +202,8 @@ def _combine(state, target, first, second):
     combine(state.full, target, first, second)
     combine(state.diagonal, target, first, second)
     combine(state.known, target, first, second)
-    combine(state.categorical, target, first, second)
-    combine(state.count, target, first, second)
+    combine(state.categories, target, first, second)
+    combine(state.counts, target, first, second)
 
 
 @implements(refresh, ProductState)
@@ -213,8 +211,8 @@ def _refresh(state, slot):
     refresh(state.full, slot)
     refresh(state.diagonal, slot)
     refresh(state.known, slot)
-    refresh(state.categorical, slot)
-    refresh(state.count, slot)
+    refresh(state.categories, slot)
+    refresh(state.counts, slot)
 
 
 @implements(log_marginal, ProductState)
@@ -223,8 +221,8 @@ def _log_marginal(state, slot):
         log_marginal(state.full, slot)
         + log_marginal(state.diagonal, slot)
         + log_marginal(state.known, slot)
-        + log_marginal(state.categorical, slot)
-        + log_marginal(state.count, slot)
+        + log_marginal(state.categories, slot)
+        + log_marginal(state.counts, slot)
     )
 
 

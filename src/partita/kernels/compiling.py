@@ -19,6 +19,7 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from numba.core import config
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ROOMS = ("kernels", "families", "priors")
@@ -40,6 +41,7 @@ class Entry:
         _ENTRIES.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run the compiled function, compiling or loading it first if need be."""
         kinds = tuple(type(a) for a in arguments if isinstance(a, tuple))
         dispatcher = self._by_kinds.get(kinds)
         if dispatcher is not None:
@@ -84,12 +86,12 @@ def cache_folder(kinds: tuple[type, ...]) -> Path:
 
 def _cached_njit(function: Callable, folder: Path) -> Any:
     # The setting is read when the dispatcher is made; other packages' caches stay where they are.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
     try:
         return numba.njit(cache=True, nogil=True)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def _source_file(kind: type) -> str | None:

@@ -21,9 +21,10 @@ class Generic:
         position = list(inspect.signature(stub).parameters).index(argument)
 
         def choose(*arguments):
-            kind = getattr(arguments[position], "instance_class", None)
-            default = stub if has_default else None
-            return self.implementations.get(kind, default)
+            kind: Any = getattr(arguments[position], "instance_class", None)
+            if kind in self.implementations:
+                return self.implementations[kind]
+            return stub if has_default else None
 
         overload(stub, strict=False)(choose)
 

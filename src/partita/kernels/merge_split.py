@@ -64,9 +64,7 @@ def split(rng, rows, state, prior, allocation, i, j):
     replace_slot(prior, old, left)
     replace_slot(prior, target, right)
     sizes[old], sizes[left], sizes[right] = 0, left_size, size - left_size
-    log_after = (
-        log_prior(prior, sizes, sizes.shape[0]) + log_marginal(state, left) + log_marginal(state, right)
-    )
+    log_after = log_prior(prior, sizes, sizes.shape[0]) + log_marginal(state, left) + log_marginal(state, right)
 
     if np.log(rng.random()) < log_after - log_before + np.log(n_targets) - log_q:
         labels[i], labels[j] = left, right

@@ -7,7 +7,7 @@ import numpy as np
 from partita.parameters import choose
 from partita.partitions import Partitions, by_size
 from partita.posterior.condensing import condense
-from partita.posterior.losses import VI
+from partita.posterior.losses import VI, least_expected_vi
 from partita.posterior.membership import memberships
 
 LOSSES = {"vi": VI}
@@ -64,6 +64,42 @@ def estimate(partitions: Partitions, weights: np.ndarray, loss: str | VI) -> Est
         confidence=_own(probabilities, labels),
         draw=draw,
     )
+
+
+def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarray) -> Estimate:
+    """Find the partition of least expected variation of information that keeps groups of objects together.
+
+    Candidates are the draws after every group has moved to the cluster that holds most of it; with groups
+    of one object each they are the draws themselves.
+    """
+    if np.unique(groups).size == groups.size:
+        return estimate(partitions, weights, "vi")
+    candidates = np.array(partitions.flat)
+    for labels in candidates:
+        _tie(labels, groups)
+    best, losses = least_expected_vi(candidates, partitions.flat, weights)
+    labels = by_size(candidates[best])
+    probabilities = memberships(labels, condense(partitions, weights))
+    return Estimate(
+        labels=labels,
+        expected_loss=float(losses[best]),
+        n_clusters=probabilities.shape[1],
+        probabilities=probabilities,
+        confidence=_own(probabilities, labels),
+        draw=best,
+    )
+
+
+def _tie(labels: np.ndarray, groups: np.ndarray) -> None:
+    """Move every group, in place, to the label that most of its labelled objects have."""
+    seen = np.flatnonzero(labels >= 0)
+    n_labels = int(labels.max()) + 1
+    pairs, counts = np.unique(groups[seen] * n_labels + labels[seen], return_counts=True)
+    by_count = np.lexsort((-counts, pairs // n_labels))
+    group, first = np.unique(pairs[by_count] // n_labels, return_index=True)
+    majority = np.full(int(groups.max()) + 1, -1, dtype=labels.dtype)
+    majority[group] = pairs[by_count][first] % n_labels
+    labels[seen] = majority[groups[seen]]
 
 
 def _own(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:

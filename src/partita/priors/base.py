@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
+from scipy.special import logsumexp
 
 from partita.parameters import Parameters
 from partita.priors.checks import require_above, require_integer
@@ -65,9 +66,7 @@ class Prior(Parameters, ABC):
             return self.log_probability_given(sizes, float(self.concentration))
         if not self.possible(sizes):
             return -math.inf
-        return log_expectation(
-            self.hyperprior, lambda concentration: self.log_probability_given(sizes, concentration)
-        )
+        return log_expectation(self.hyperprior, lambda concentration: self.log_probability_given(sizes, concentration))
 
     def sample_partition(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Draw the labels of n rows, numbered 0, 1, ... in order of appearance."""
@@ -76,9 +75,7 @@ class Prior(Parameters, ABC):
         rng = np.random.default_rng(rng)
         if n == 0:
             return np.empty(0, np.int64)
-        concentration = (
-            self.hyperprior.sample(rng) if self.learns_concentration else float(self.concentration)
-        )
+        concentration = self.hyperprior.sample(rng) if self.learns_concentration else float(self.concentration)
         return self.sample_partition_given(n, rng, concentration)
 
     @classmethod
@@ -128,6 +125,18 @@ class Prior(Parameters, ABC):
         """The sizes that ``update`` reads, from the sizes of all slots."""
         return sizes[sizes > 0]
 
+    def log_seats(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Log probability (K + 1,) that one more row joins each cluster, and last that it opens one.
+
+        The ratio of partition probabilities; cost O(K^2).
+        """
+        grown = [np.append(sizes, 0) for _ in range(sizes.size + 1)]
+        for k, more in enumerate(grown):
+            more[k] += 1
+        present = [more[more > 0] for more in grown]
+        logs = np.array([self.log_probability_given(more, concentration) for more in present])
+        return logs - logsumexp(logs)
+
     # --- what a prior brings -----------------------------------------------------------------------
 
     @abstractmethod
@@ -151,9 +160,7 @@ class Prior(Parameters, ABC):
         if isinstance(self.concentration, Gamma):
             self.concentration.check()
         elif self.concentration is not None:
-            require_above(
-                "concentration", self.concentration, 0.0, hint="None or Gamma(shape, rate) learns it"
-            )
+            require_above("concentration", self.concentration, 0.0, hint="None or Gamma(shape, rate) learns it")
 
 
 def block_sizes(labels: ArrayLike) -> np.ndarray:

@@ -37,8 +37,7 @@ def require_reachable(k: Any, n: Any, *, most: float | None = None) -> tuple[flo
     if is_number(k) and 1 < k < most:
         return float(k), n
     raise ValueError(
-        f"k, the expected number of clusters, must lie strictly between 1 and {most:.6g} for n={n}; "
-        f"got {k!r}."
+        f"k, the expected number of clusters, must lie strictly between 1 and {most:.6g} for n={n}; got {k!r}."
     )
 
 

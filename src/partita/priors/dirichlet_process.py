@@ -72,6 +72,4 @@ class DirichletProcess(GibbsType):
         if not self.learns_concentration:
             return concentration
         sizes = np.asarray(sizes)
-        return escobar_west(
-            rng, self.hyperprior, concentration, int(sizes.sum()), int(np.count_nonzero(sizes))
-        )
+        return escobar_west(rng, self.hyperprior, concentration, int(sizes.sum()), int(np.count_nonzero(sizes)))

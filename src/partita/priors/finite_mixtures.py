@@ -96,10 +96,7 @@ class FiniteMixtures(GibbsType):
         by_components = np.log(components) + gammaln(scaled) - gammaln(scaled + n)
         windows = sliding_window_view(by_components, beyond.size)
         rows = max(1, _CELLS_AT_ONCE // beyond.size)
-        sums = [
-            _log_row_sums(windows[start : start + rows] + log_poisson)
-            for start in range(0, high - low + 1, rows)
-        ]
+        sums = [_log_row_sums(windows[start : start + rows] + log_poisson) for start in range(0, high - low + 1, rows)]
         return np.concatenate(sums)[n_clusters - low] + (n_clusters - 1) * math.log(mean)
 
     def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:

@@ -9,6 +9,7 @@ from abc import abstractmethod
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from partita.kernels.dispatch import implements
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
@@ -58,9 +59,7 @@ class GibbsType(Prior):
         join[0] = 0.0
         return GibbsTypePrior(log_v, log_w, join, _opening_weights(log_v, log_w[1]))
 
-    def recompiled(
-        self, previous: GibbsTypePrior, n: int, concentration: float, max_clusters: int
-    ) -> GibbsTypePrior:
+    def recompiled(self, previous: GibbsTypePrior, n: int, concentration: float, max_clusters: int) -> GibbsTypePrior:
         """Return ``compiled``, with the tables by size of ``previous`` where they still hold."""
         same = previous.join.size == n > 1 and previous.join[1] == 1 + self.shift(concentration)
         if not same:
@@ -74,14 +73,20 @@ class GibbsType(Prior):
             return concentration
         sizes = np.asarray(sizes)
         sizes = sizes[sizes > 0]
-        return slice_update(
-            rng, self.hyperprior, lambda value: self.log_probability_given(sizes, value), concentration
-        )
+        return slice_update(rng, self.hyperprior, lambda value: self.log_probability_given(sizes, value), concentration)
 
     def log_probability_given(self, sizes: np.ndarray, concentration: float) -> float:
         """Return log_v[K] + sum of log_w[size]; cost O(K)."""
         log_v = self.log_v(int(sizes.sum()), np.array([sizes.size]), concentration)
         return float(log_v[0] + self.log_w(sizes, concentration).sum())
+
+    def log_seats(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Log probability that one more row joins each cluster, and last that it opens one; cost O(K)."""
+        n_clusters = sizes.size
+        log_v = self.log_v(int(sizes.sum()) + 1, np.array([n_clusters, n_clusters + 1]), concentration)
+        opening = log_v[1] - log_v[0] + self.log_w(np.array([1]), concentration)[0]
+        logs = np.append(np.log(sizes + self.shift(concentration)), opening)
+        return logs - logsumexp(logs)
 
     def _given(self, concentration: float | None) -> float:
         self.check()

@@ -49,9 +49,7 @@ class Gamma(Parameters):
         return self.shape * scaled - np.exp(scaled) - gammaln(self.shape)
 
 
-def escobar_west(
-    rng: np.random.Generator, hyperprior: Gamma, concentration: float, n: int, n_clusters: int
-) -> float:
+def escobar_west(rng: np.random.Generator, hyperprior: Gamma, concentration: float, n: int, n_clusters: int) -> float:
     """Update the concentration of a Dirichlet process given the number of clusters.
 
     Draws eta ~ Beta(concentration + 1, n), then the concentration from Gamma(shape + K, r) or
@@ -123,9 +121,7 @@ def _step_out(
     return left, right
 
 
-def log_expectation(
-    hyperprior: Gamma, log_f: Callable[[float], float], *, log_range: float | None = None
-) -> float:
+def log_expectation(hyperprior: Gamma, log_f: Callable[[float], float], *, log_range: float | None = None) -> float:
     """Return log E[f(concentration)] under the hyperprior, for f > 0.
 
     Gauss-Legendre in the log of the concentration, on the interval that holds all but about exp(-42) of
@@ -158,9 +154,7 @@ def log_expectation(
     return float(logsumexp(terms))
 
 
-def _support(
-    log_g: Callable[[np.ndarray], np.ndarray], low: float, high: float, depth: float
-) -> tuple[float, float]:
+def _support(log_g: Callable[[np.ndarray], np.ndarray], low: float, high: float, depth: float) -> tuple[float, float]:
     """Narrow [low, high] to where a unimodal log g is within ``depth`` of its top."""
     for _ in range(30):
         grid = np.linspace(low, high, 24)

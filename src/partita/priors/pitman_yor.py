@@ -44,9 +44,7 @@ class PitmanYor(GibbsType):
         k, n = require_reachable(k, n)
         prior = cls(**other_params)
         prior.check()
-        above = solve_increasing(
-            lambda a: prior.expected_clusters_given(n, a - prior.discount), k, 1e-30, 1e30
-        )
+        above = solve_increasing(lambda a: prior.expected_clusters_given(n, a - prior.discount), k, 1e-30, 1e30)
         return prior.set_params(concentration=above - prior.discount)
 
     @classmethod
@@ -93,9 +91,7 @@ class PitmanYor(GibbsType):
         sigma = float(self.discount)
         if sigma == 0.0:
             return float(1.0 + concentration * digamma_difference(concentration + 1.0, n - 1))
-        m = float(
-            np.log1p(sigma / (concentration + 1.0)) + log_rising_ratio(concentration + 2.0, sigma, n - 2)
-        )
+        m = float(np.log1p(sigma / (concentration + 1.0)) + log_rising_ratio(concentration + 2.0, sigma, n - 2))
         return float(np.exp(m) + concentration * np.expm1(m) / sigma)
 
     def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:

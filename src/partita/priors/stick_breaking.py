@@ -13,6 +13,8 @@ from partita.priors.hyperpriors import Gamma, slice_update
 from partita.priors.stick_state import StickBreakingPrior
 from partita.priors.stick_sums import expected_occupied_sticks, log_truncation
 
+MOST_SUMMED = 8
+
 
 @register("stick-breaking")
 class StickBreaking(Prior):
@@ -120,8 +122,7 @@ class StickBreaking(Prior):
         sizes = np.asarray(sizes)
         if sizes.size != self.n_components:
             raise ValueError(
-                f"sizes must list all {self.n_components} components in order, empty ones as 0; "
-                f"got {sizes.size}."
+                f"sizes must list all {self.n_components} components in order, empty ones as 0; got {sizes.size}."
             )
         from_here = np.cumsum(sizes[::-1])[::-1][:-1]
         after = from_here - sizes[:-1]
@@ -150,3 +151,24 @@ class StickBreaking(Prior):
     def component_sizes(self, compiled: StickBreakingPrior, sizes: np.ndarray) -> np.ndarray:
         """Sizes in the order of the components, empty ones included."""
         return sizes[compiled.order]
+
+    def log_seats(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Log probability that one more row joins each cluster, and last that it opens one.
+
+        Up to eight clusters it is exact, summed over the components they may stand in. Beyond that they
+        are taken to stand in order of size, by far the most probable order.
+        """
+        if sizes.size <= MOST_SUMMED:
+            return super().log_seats(sizes, concentration)
+        order = np.argsort(-sizes, kind="stable")
+        counts = np.zeros(self.n_components)
+        counts[: sizes.size] = sizes[order]
+        from_here = np.cumsum(counts[::-1])[::-1]
+        stick = (1.0 + counts) / (1.0 + concentration + from_here)
+        stick[-1] = 1.0
+        weights = stick * np.concatenate(([1.0], np.cumprod(1.0 - stick[:-1])))
+        seats = np.empty(sizes.size + 1)
+        seats[order] = weights[: sizes.size]
+        seats[-1] = weights[sizes.size :].sum()
+        with np.errstate(divide="ignore"):
+            return np.log(seats)

@@ -82,9 +82,7 @@ def log_truncation(sizes: np.ndarray, n_components: int, concentration: float) -
     values = np.full(n_states, -np.inf)
     values[0] = 0.0
     values[strides[:-1]] = log_last
-    log_sum = log_sum_over_orders(
-        distinct, multiplicity, strides[:-1], n_components - 1, float(concentration), values
-    )
+    log_sum = log_sum_over_orders(distinct, multiplicity, strides[:-1], n_components - 1, float(concentration), values)
     return float(log_sum)
 
 

@@ -150,9 +150,7 @@ def _varies(values: np.ndarray) -> bool:
     return len(values) > 0 and values.min() != values.max()
 
 
-def _learn_column(
-    reading: Reading, seen: np.ndarray, weights: np.ndarray | None, standardize: bool
-) -> Column:
+def _learn_column(reading: Reading, seen: np.ndarray, weights: np.ndarray | None, standardize: bool) -> Column:
     column = Column(reading.name, reading.kind)
     if reading.kind == "categorical":
         return replace(column, levels=_levels(reading, seen))

@@ -58,8 +58,7 @@ def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[s
         )
     kinds: Mapping[str, Kind] = {kind: kind for kind in KINDS}
     return {
-        _column_named(key, source): choose(f"column_types[{key!r}]", kind, kinds)
-        for key, kind in column_types.items()
+        _column_named(key, source): choose(f"column_types[{key!r}]", kind, kinds) for key, kind in column_types.items()
     }
 
 
@@ -78,9 +77,7 @@ def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
         return dict(zip(names, source.columns))
     absent = [name for name in names if name not in source.names]
     if absent:
-        raise ValueError(
-            f"X lacks columns seen in fit: {name_some(absent, len(absent))}. Pass the same columns."
-        )
+        raise ValueError(f"X lacks columns seen in fit: {name_some(absent, len(absent))}. Pass the same columns.")
     by_name = dict(zip(source.names, source.columns))
     return {name: by_name[name] for name in names}
 

@@ -19,9 +19,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: pass one weight per row."
-        )
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows: pass one weight per row.")
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0) | (weights != np.floor(weights)))
     if len(bad):
         raise ValueError(
@@ -29,5 +27,5 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
             f"others (first {weights[bad[0]].item()!r}). A weight says how often a row counts."
         )
     if not weights.any():
-        raise ValueError("sample_weight is 0 for every row. Give at least one row a positive weight.")
+        raise ValueError("sample_weight is zero for every row. Give at least one row a positive weight.")
     return weights

@@ -1,0 +1,94 @@
+"""One chain: its random numbers, its state, and the draws it has kept."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from partita.engines.model import Model
+
+TRACES = ("n_clusters", "log_joint", "entropy", "concentration")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress callback is told: a chain, its sweep out of how many at most, and K now."""
+
+    chain: int
+    sweep: int
+    n_sweeps: int
+    n_clusters: int
+    elapsed: float
+
+
+class Chain:
+    """A Markov chain that advances in bouts and keeps what it is told to keep.
+
+    Parameters
+    ----------
+    engine, model
+        What is run.
+    seed : SeedSequence
+        The chain's own; results do not depend on which thread runs it.
+    number : int
+        Its place among the chains, for progress.
+    """
+
+    def __init__(self, engine: Any, model: Model, seed: np.random.SeedSequence, number: int):
+        self.engine = engine
+        self.model = model
+        self.number = number
+        self.rng = np.random.Generator(np.random.PCG64(seed))
+        self.state: Any = None
+        self.info: Any = None
+        self.n_sweeps = 0
+        self.labels: list[np.ndarray] = []
+        self.records: list[tuple[float, ...]] = []
+
+    def advance(
+        self,
+        n_sweeps: int,
+        keep_every: int,
+        stop: Event,
+        deadline: float,
+        report: Callable[["Chain"], None],
+    ) -> None:
+        """Run until ``n_sweeps`` sweeps are done in all, keeping every ``keep_every``-th (0: none).
+
+        Stops early, but not before the first sweep, when ``stop`` is set or the deadline has passed.
+        """
+        if self.state is None:
+            self.state = self.engine.init(self.rng, self.model)
+        while self.n_sweeps < n_sweeps:
+            self.state, self.info = self.engine.step(self.rng, self.state, self.model)
+            self.n_sweeps += 1
+            if keep_every and self.n_sweeps % keep_every == 0:
+                self.keep()
+            report(self)
+            if stop.is_set() or time.monotonic() > deadline:
+                return
+
+    def keep(self) -> None:
+        """Store the present partition and its trace values."""
+        labels = self.state.allocation.labels
+        slots = self.state.allocation.sizes.shape[0]
+        self.labels.append(labels.astype(np.int16 if slots <= np.iinfo(np.int16).max else np.int32))
+        self.records.append(tuple(float(getattr(self.info, name)) for name in TRACES))
+
+    def forget(self, n_draws: int) -> None:
+        """Drop the oldest draws."""
+        del self.labels[:n_draws]
+        del self.records[:n_draws]
+
+    def halve(self) -> None:
+        """Drop every second draw, keeping the latest."""
+        self.labels = self.labels[::-2][::-1]
+        self.records = self.records[::-2][::-1]
+
+    def traces(self, n_draws: int) -> dict[str, np.ndarray]:
+        """The last ``n_draws`` values of every trace."""
+        values = np.array(self.records[len(self.records) - n_draws :]).reshape(n_draws, len(TRACES))
+        return dict(zip(TRACES, values.T))

@@ -1,0 +1,221 @@
+"""Run chains of an engine on a model until there are enough draws, and hand over a Posterior."""
+
+import platform
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from importlib.metadata import version
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from partita.engines.chain import TRACES, Chain, Progress
+from partita.engines.model import Model
+from partita.partitions import Partitions
+from partita.posterior import Posterior
+from partita.posterior.diagnostics import converged
+
+FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
+CHECK_GROWTH = 1.35
+MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
+MOST_MEMORY = 2**30  # bytes of stored labels, all chains together
+SECONDS_BETWEEN_REPORTS = 0.2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to run and what to keep.
+
+    ``draws="auto"``: the diagnostics are looked at after 200 sweeps of every chain and then at
+    growing intervals; without ``warmup`` the earlier half of all sweeps counts as warm-up. It stops when R-hat <=
+    1.01 and ESS >= 400 on K, log joint, entropy and concentration, or at ``max_time``, or after 5000 sweeps. A
+    number of draws: that many per chain after ``warmup`` sweeps (default: half as many, at least 50).
+
+    Stored labels take 2 bytes per row and draw; when all chains together would pass 1 GiB, every second
+    draw is dropped and from then on half as many are kept.
+    """
+
+    chains: int = 4
+    draws: int | str = "auto"
+    warmup: int | None = None
+    thin: int = 1
+    max_time: float | None = None
+    n_jobs: int | None = None
+    progress: Callable[[Progress], None] | bool = False
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the diagnostics decide when to stop."""
+        return self.draws == "auto"
+
+    def first_sweep_kept(self) -> int:
+        """Sweeps before the first that is kept (automatic without warm-up: as few as could be used)."""
+        if self.warmup is not None:
+            return self.warmup
+        return FIRST_CHECK // 2 if self.automatic else max(50, int(self.draws) // 2)
+
+    def checkpoints(self) -> list[int]:
+        """Total sweeps at which chains wait for each other."""
+        start = self.first_sweep_kept()
+        if not self.automatic:
+            return [start + int(self.draws) * self.thin]
+        first = start + (FIRST_CHECK // 2) * self.thin
+        points = [first]
+        last = max(MOST_SWEEPS, 2 * first)
+        while points[-1] < last:
+            points.append(min(last, int(points[-1] * CHECK_GROWTH)))
+        return points
+
+
+def run(engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Posterior:
+    """Run the chains in threads; the draws depend on the seed alone unless time runs out.
+
+    An interruption from the keyboard keeps what was drawn.
+    """
+    return _Run(engine, model, plan, seed).posterior()
+
+
+class _Run:
+    def __init__(self, engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence):
+        self.engine, self.model, self.plan, self.seed = engine, model, plan, seed
+        seeds = seed.spawn(plan.chains)
+        self.chains = [Chain(engine, model, s, number) for number, s in enumerate(seeds)]
+        self.n_workers = min(plan.chains, effective_n_jobs(plan.n_jobs))
+        self.started = time.monotonic()
+        self.deadline = np.inf if plan.max_time is None else self.started + plan.max_time
+        self.stop = Event()
+        self.keep_every = plan.thin
+        self.points = plan.checkpoints()
+        self.reporter = _Reporter(plan.progress, self.points[-1], self.started)
+
+    def posterior(self) -> Posterior:
+        reason = self._advance_to_the_end()
+        elapsed = time.monotonic() - self.started
+        self.reporter.close()
+        n_draws = min(len(chain.labels) for chain in self.chains)
+        labels = np.stack([np.stack(chain.labels[len(chain.labels) - n_draws :]) for chain in self.chains])
+        return Posterior(
+            Partitions(labels),
+            traces=self._traces(n_draws),
+            provenance=self._provenance(reason, elapsed, labels.nbytes),
+        )
+
+    def _advance_to_the_end(self) -> str:
+        first = self.plan.first_sweep_kept()
+        reason = self._bout(first, keep=False)
+        for point in self.points:
+            if reason:
+                break
+            reason = self._bout(point, keep=True)
+            self._bound_memory()
+            if not reason and self.plan.automatic:
+                self._drop_warmup(point)
+                n_draws = min(len(chain.labels) for chain in self.chains)
+                reason = "converged" if converged(self._traces(n_draws)) else ""
+        for chain in self.chains:
+            if not chain.labels:  # stopped before the first draw: where the chain is, is all there is
+                chain.keep()
+        return reason or ("cap" if self.plan.automatic else "draws")
+
+    def _bout(self, until: int, *, keep: bool) -> str:
+        """Bring all chains to ``until`` sweeps; return why not, if they did not get there."""
+        waiting = len(self.chains)
+        lock = Lock()
+
+        def advance(chain: Chain) -> None:
+            nonlocal waiting
+            with lock:
+                share = self.n_workers / max(waiting, self.n_workers)
+                waiting -= 1
+            now = time.monotonic()
+            deadline = now + share * (self.deadline - now)
+            chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self.reporter)
+
+        interrupted = False
+        with ThreadPoolExecutor(self.n_workers) as pool:
+            futures = [pool.submit(advance, chain) for chain in self.chains]
+            try:
+                wait(futures)
+            except KeyboardInterrupt:
+                interrupted = True
+                self.stop.set()
+                wait(futures)
+        for future in futures:
+            future.result()
+        if interrupted:
+            return "interrupted"
+        return "max_time" if any(chain.n_sweeps < until for chain in self.chains) else ""
+
+    def _drop_warmup(self, n_sweeps: int) -> None:
+        """Without a stated warm-up the earlier half of all sweeps is one."""
+        if self.plan.warmup is None:
+            wanted = max(1, n_sweeps // 2 // self.keep_every)
+            for chain in self.chains:
+                chain.forget(max(0, len(chain.labels) - wanted))
+
+    def _bound_memory(self) -> None:
+        while sum(labels.nbytes for chain in self.chains for labels in chain.labels) > MOST_MEMORY:
+            if max(len(chain.labels) for chain in self.chains) < 2:
+                return
+            self.keep_every *= 2
+            for chain in self.chains:
+                chain.halve()
+
+    def _traces(self, n_draws: int) -> dict[str, np.ndarray]:
+        per_chain = [chain.traces(n_draws) for chain in self.chains]
+        return {name: np.stack([traces[name] for traces in per_chain]) for name in TRACES}
+
+    def _provenance(self, reason: str, elapsed: float, n_bytes: int) -> dict[str, Any]:
+        return {
+            "engine": repr(self.engine),
+            "prior": repr(self.model.prior),
+            "likelihood": self.model.likelihood.title,
+            "data": self.model.table.fingerprint(),
+            "n_rows": self.model.table.n_rows,
+            "seed": {"entropy": str(self.seed.entropy), "spawn_key": list(self.seed.spawn_key)},
+            "stopped": reason,
+            "sweeps": [chain.n_sweeps for chain in self.chains],
+            "kept_every": self.keep_every,
+            "seconds": round(elapsed, 3),
+            "label_bytes": n_bytes,
+            "versions": {name: version(name) for name in ("partita", "numpy", "scipy", "numba", "scikit-learn")}
+            | {"python": platform.python_version()},
+        }
+
+
+class _Reporter:
+    """Calls the progress callback now and then, from whichever thread has news."""
+
+    def __init__(self, progress: Callable[[Progress], None] | bool, n_sweeps: int, started: float):
+        self.callback = _write_line if progress is True else (progress or None)
+        self.writes_lines = progress is True
+        self.n_sweeps = n_sweeps
+        self.started = started
+        self.last = 0.0
+        self.lock = Lock()
+
+    def __call__(self, chain: Chain) -> None:
+        now = time.monotonic()
+        if self.callback is None or now - self.last < SECONDS_BETWEEN_REPORTS:
+            return
+        with self.lock:
+            self.last = now
+            n_clusters = chain.info.n_clusters
+            self.callback(Progress(chain.number, chain.n_sweeps, self.n_sweeps, n_clusters, now - self.started))
+
+    def close(self) -> None:
+        if self.writes_lines and sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+
+
+def _write_line(progress: Progress) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(
+            f"\r\033[Kchain {progress.chain + 1}: sweep {progress.sweep} of at most {progress.n_sweeps}, "
+            f"{progress.n_clusters} clusters, {progress.elapsed:.0f} s"
+        )
+        sys.stderr.flush()

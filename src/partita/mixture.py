@@ -1,0 +1,356 @@
+"""Mixture: the groups in a table, how many, which row is where, how sure that is."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from partita.engines import ENGINES, Gibbs
+from partita.engines.chain import Progress
+from partita.engines.model import Model
+from partita.engines.runner import Plan, run
+from partita.families import FAMILIES, Family, automatic_family
+from partita.families.dirichlet_categorical import LARGEST_TOTAL
+from partita.parameters import choose
+from partita.posterior.estimate import estimate_tied
+from partita.predictive import clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
+from partita.priors import PRIORS, DirichletProcess, Prior
+from partita.table import Table
+
+DISAGREEMENT = 1.05  # R-hat from which a run of a fixed number of draws warns
+
+
+class Mixture(ClusterMixin, BaseEstimator):
+    """A mixture model of a family and a prior, with an unknown number of clusters.
+
+    Parameters
+    ----------
+    family : "auto", Family or name of one
+        What the rows of one cluster look like. "auto": full-covariance Gaussian for numeric tables with few columns
+        for their rows, otherwise diagonal; categories and counts by type; `Mixed` for several types.
+    prior : Prior or name of one, default DirichletProcess()
+        How rows fall into clusters.
+    engine : "gibbs" or Gibbs
+        How the posterior is found.
+    chains : int
+        Independent chains; their agreement is what the diagnostics judge.
+    draws : "auto" or int
+        "auto": until R-hat <= 1.01 and ESS >= 400 on the label-invariant traces, or ``max_time``, or 5000 sweeps per
+        chain. A number: that many draws per chain.
+    warmup : int, optional
+        Sweeps per chain that are not kept. By default the earlier half of all sweeps ("auto"), or half as
+        many as there are draws and at least 50.
+    thin : int
+        Keep every so many sweeps.
+    standardize : bool
+        Whether numeric columns are centred and scaled first. Prior options are then in those units; results are not.
+    column_types : mapping, optional
+        Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
+    max_time : float, optional
+        Seconds after which sampling stops with what it has.
+    n_jobs : int, optional
+        Chains run at the same time, as in joblib: None is 1, -1 all cores. Draws do not depend on it.
+    progress : bool or callable
+        True: a status line on a terminal. A callable receives `partita.engines.Progress` objects.
+    random_state : int, RandomState, Generator or None
+
+    Attributes
+    ----------
+    labels_ : (n,) int64
+        The estimated partition: the draw of least expected variation of information, identical rows
+        kept together. 0 is the largest cluster.
+    n_clusters_ : int
+    probabilities_ : (n, n_clusters_)
+        How surely each row belongs to each estimated cluster; rows sum to 1.
+    posterior_ : Posterior
+        All draws. Rows of weight 0 are -1 in it.
+    converged_ : bool
+    diagnostics_ : Diagnostics
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    ``predict`` conditions on the statistics of the estimated partition, so ``predict(X_train)`` may differ from
+    ``labels_`` for rows near a border. ``score_samples`` averages over all draws.
+    """
+
+    def __init__(
+        self,
+        *,
+        family: str | Family = "auto",
+        prior: str | Prior | None = None,
+        engine: str | Gibbs = "gibbs",
+        chains: int = 4,
+        draws: int | str = "auto",
+        warmup: int | None = None,
+        thin: int = 1,
+        standardize: bool = True,
+        column_types: Mapping[Any, str] | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        progress: bool | Callable[[Progress], None] = False,
+        random_state: Any = None,
+    ):
+        self.family = family
+        self.prior = prior
+        self.engine = engine
+        self.chains = chains
+        self.draws = draws
+        self.warmup = warmup
+        self.thin = thin
+        self.standardize = standardize
+        self.column_types = column_types
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    # --- fitting -----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "Mixture":
+        """Find the posterior over partitions of the rows of X.
+
+        ``sample_weight``: non-negative whole numbers; a row of weight w is w copies tied to one label,
+        a row of weight 0 is labelled by ``predict`` and teaches nothing. ``y`` is ignored.
+        """
+        plan, engine, prior = self._plan(), self._engine(), self._prior()
+        table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
+        _check_feature_names(self, X, reset=True)
+        _check_n_features(self, X, reset=True)
+        self._model = self._build(table, prior, _whole_weights(sample_weight, table.n_rows))
+        seed = _seed_sequence(self.random_state)
+        self._entropy = seed.entropy
+        self.posterior_ = run(engine, self._model, plan, seed)
+        self.diagnostics_ = self.posterior_.diagnostics()
+        self.converged_ = self.diagnostics_.converged
+        self._warn_if_untrustworthy(plan)
+        self._estimate()
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit and return ``labels_``."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def _build(self, table: Table, prior: Prior, weights: np.ndarray) -> Model:
+        taught = _rows_of(table, weights > 0)
+        likelihood = self._family(taught).resolve(taught)
+        rows = likelihood.rows(table)
+        if likelihood.draws_cells(rows) and weights.max() > 1:
+            raise ValueError(
+                "sample_weight above 1 cannot be combined with missing cells under a full covariance: "
+                "repeat the rows, or use Gaussian(covariance='diag')."
+            )
+        if weights.sum() >= LARGEST_TOTAL:
+            raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
+        return Model(likelihood, prior, table, weights)
+
+    def _estimate(self) -> None:
+        posterior, model = self.posterior_, self._model
+        estimate = estimate_tied(posterior.partitions, posterior.weights, model.table.identical_rows())
+        concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
+        self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
+        self.labels_ = estimate.labels
+        self.probabilities_ = estimate.probabilities
+        self.n_clusters_ = estimate.n_clusters
+        absent = np.flatnonzero(model.row_weights == 0)
+        if absent.size:
+            self.probabilities_[absent] = self._membership(_rows_of(model.table, absent))
+            self.labels_[absent] = self.probabilities_[absent].argmax(axis=1)
+
+    def _warn_if_untrustworthy(self, plan: Plan) -> None:
+        worst = max(row["rhat"] for row in self.diagnostics_.table.values())
+        stopped = self.posterior_.provenance["stopped"]
+        if stopped == "interrupted":
+            message = f"Interrupted: the result rests on {self.posterior_.n_draws} draws. {self.diagnostics_.verdict}"
+        elif plan.automatic and not self.converged_:
+            why = {"max_time": "max_time was reached", "cap": "5000 sweeps per chain were reached"}[stopped]
+            message = f"The chains had not converged when {why}. {self.diagnostics_.verdict}"
+        elif not plan.automatic and worst > DISAGREEMENT:
+            message = self.diagnostics_.verdict
+        else:
+            return
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    # --- using the result --------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The estimated cluster that each row most probably belongs to."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each estimated cluster, given that the row is in one of them; (n, n_clusters_)."""
+        return self._membership(self._read(X))
+
+    def novelty(self, X: Any) -> np.ndarray:
+        """Probability that each row belongs to a cluster not seen in ``fit``."""
+        logs = log_joint_with_clusters(self._model, self._clusters, self._read(X))
+        return np.exp(logs[:, -1] - logsumexp(logs, axis=1))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log posterior-predictive density of each row's observed cells, in the units of X.
+
+        An average over draws, so it needs no point estimate.
+        """
+        table = self._read(X)
+        logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
+        return logs + table.log_jacobian()
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean of ``score_samples``."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1) -> tuple[Any, np.ndarray]:
+        """New rows from the posterior predictive, and the cluster of each (-1: one not seen in ``fit``).
+
+        Rows come as the table did: an array for an array of numbers, otherwise a frame of the same kind.
+        """
+        check_is_fitted(self)
+        n_samples = _whole("n_samples", n_samples, 1)
+        cells, labels = simulate_rows(self._model, self._clusters, n_samples, self._rng(3))
+        table = self._model.table
+        columns = table.decode(*cells)
+        labels = np.where(labels == self.n_clusters_, -1, labels)
+        if table.origin.library is None and not table.schema.categorical:
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()]), labels
+        return table.frame_like(columns, index=range(n_samples)), labels
+
+    def to_frame(self) -> Any:
+        """Label, confidence and runner-up of every row, with the index of the frame that came in.
+
+        ``runner_up`` is the second most probable label, -1 where there is only one cluster.
+        """
+        check_is_fitted(self)
+        rows = np.arange(self.labels_.size)
+        others = self.probabilities_.copy()
+        others[rows, self.labels_] = -1.0
+        runner_up = others.argmax(axis=1) if self.n_clusters_ > 1 else np.full(rows.size, -1)
+        columns = {
+            "label": self.labels_,
+            "confidence": self.probabilities_[rows, self.labels_],
+            "runner_up": runner_up.astype(np.int64),
+        }
+        return self._model.table.frame_like(columns)
+
+    def _membership(self, table: Table) -> np.ndarray:
+        logs = log_joint_with_clusters(self._model, self._clusters, table)[:, :-1]
+        return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        _check_feature_names(self, X, reset=False)
+        if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
+            _check_n_features(self, X, reset=False)
+        return Table.read(X, schema=self._model.table.schema)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))
+
+    # --- options -----------------------------------------------------------------------------------
+
+    def _plan(self) -> Plan:
+        draws = self.draws
+        if draws != "auto":
+            draws = _whole("draws", draws, 1, also="'auto'")
+        if self.max_time is not None and not (_is_number(self.max_time) and self.max_time > 0):
+            raise ValueError(f"max_time must be a positive number of seconds or None, got {self.max_time!r}.")
+        if not (isinstance(self.progress, bool) or callable(self.progress)):
+            raise TypeError(f"progress must be True, False or a callable, got {self.progress!r}.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None or a whole number other than 0, got {self.n_jobs!r}.")
+        return Plan(
+            chains=_whole("chains", self.chains, 1),
+            draws=draws,
+            warmup=None if self.warmup is None else _whole("warmup", self.warmup, 0, also="None"),
+            thin=_whole("thin", self.thin, 1),
+            max_time=self.max_time,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
+
+    def _engine(self) -> Gibbs:
+        engine = choose("engine", self.engine, ENGINES)() if isinstance(self.engine, str) else self.engine
+        if not isinstance(engine, Gibbs):
+            raise TypeError(f"engine must be one of {', '.join(map(repr, ENGINES))} or Gibbs(...), got {engine!r}.")
+        engine.check()
+        return engine
+
+    def _prior(self) -> Prior:
+        if self.prior is None:
+            return DirichletProcess()
+        if isinstance(self.prior, str):
+            kind = choose("prior", self.prior, PRIORS)
+            try:
+                prior = kind()  # type: ignore[operator]
+            except TypeError:
+                raise ValueError(
+                    f"prior={self.prior!r} needs options: pass {kind.__name__}(n_components=...)."
+                ) from None
+        else:
+            prior = self.prior
+        if not isinstance(prior, Prior):
+            raise TypeError(f"prior must be a prior of partita.priors or the name of one, got {prior!r}.")
+        prior.check()
+        return prior
+
+    def _family(self, table: Table) -> Family:
+        if isinstance(self.family, str):
+            if self.family == "auto":
+                return automatic_family(table)
+            return choose("family", self.family, {"auto": Family, **FAMILIES})()
+        if not isinstance(self.family, Family):
+            raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {self.family!r}.")
+        return self.family
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.non_deterministic = False
+        return tags
+
+
+def _rows_of(table: Table, chosen: np.ndarray) -> Table:
+    """The table restricted to some rows; the schema stays."""
+    if chosen.dtype == bool and chosen.all():
+        return table
+    return Table(table.schema, table.numeric[chosen], table.codes[chosen], table.counts[chosen])
+
+
+def _whole_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Weights, already checked by the table, as whole numbers."""
+    if sample_weight is None:
+        return np.ones(n_rows, dtype=np.int64)
+    return np.asarray(sample_weight, dtype=np.float64).astype(np.int64)
+
+
+def _seed_sequence(random_state: Any) -> np.random.SeedSequence:
+    """The root of all random numbers of a fit."""
+    if random_state is None:
+        return np.random.SeedSequence()
+    if isinstance(random_state, Integral) and int(random_state) >= 0:
+        return np.random.SeedSequence(int(random_state))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(random_state.randint(0, 2**31 - 1, size=4).tolist())
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(random_state.integers(0, 2**63 - 1, size=4).tolist())
+    raise ValueError(
+        f"random_state must be None, a whole number >= 0, a RandomState or a Generator, got {random_state!r}."
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+
+
+def _whole(name: str, value: Any, least: int, also: str = "") -> int:
+    """A whole number of at least ``least``, or a clear refusal."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        alternative = f" or {also}" if also else ""
+        raise ValueError(f"{name} must be a whole number of at least {least}{alternative}, got {value!r}.")
+    return int(value)

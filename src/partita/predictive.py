@@ -1,0 +1,103 @@
+"""Densities of new rows given a model, its table and a partition, or given all draws of a posterior."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from partita.engines.model import Model
+from partita.families.base import Cells
+from partita.kernels.gibbs import complete_rows, log_predictive_matrix
+from partita.posterior import Posterior
+from partita.table import Table
+
+COMPLETIONS = 20  # draws of missing cells per partition, where they must be drawn
+PASSES = 3  # Gibbs passes over the missing cells between two of them
+MOST_CELLS = 4_000_000  # rows x draws that a posterior predictive works through, but at least:
+LEAST_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A partition as prediction sees it: log prior of each cluster and the statistics behind it.
+
+    The last entry of ``log_seats`` and the last row of the statistics are a cluster not seen yet.
+    """
+
+    log_seats: np.ndarray  # (K + 1,)
+    stats: np.ndarray  # (completions, K + 1, S); several completions where missing cells were drawn
+
+
+def clusters_of(
+    model: Model, labels: np.ndarray, concentration: float, rng: np.random.Generator, n_completions: int = COMPLETIONS
+) -> Clusters:
+    """Statistics and prior weights of a partition of the model's rows (-1: row in no cluster)."""
+    n_clusters = int(labels.max()) + 1
+    sizes = np.bincount(labels[labels >= 0], weights=model.row_weights[labels >= 0]).astype(np.int64)
+    log_seats = model.prior.log_seats(sizes, concentration)
+    rows = model.likelihood.rows(model.table)
+    if not model.likelihood.draws_cells(rows):
+        return Clusters(log_seats, model.stats_of(rows, labels, n_clusters + 1)[None])
+    stats = []
+    for _ in range(n_completions):
+        state = model.state_from(model.stats_of(rows, labels, n_clusters + 1))
+        for _ in range(PASSES):
+            complete_rows(rng, rows, state, labels)
+        stats.append(model.stats_of(rows, labels, n_clusters + 1))
+    return Clusters(log_seats, np.stack(stats))
+
+
+def log_joint_with_clusters(model: Model, clusters: Clusters, table: Table) -> np.ndarray:
+    """log p(cluster, row) of every new row's observed cells, (rows, K + 1)."""
+    rows = model.likelihood.rows(table)
+    shape = (table.n_rows, clusters.log_seats.shape[0])
+    densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in clusters.stats]
+    return clusters.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
+
+
+def log_posterior_predictive(model: Model, posterior: Posterior, table: Table, rng: np.random.Generator) -> np.ndarray:
+    """Log density of every new row's observed cells, averaged over the posterior's draws.
+
+    Long posteriors are represented by evenly spaced draws: as many as keep rows x draws below
+    four million, and at least 100. Equal partitions are evaluated once.
+    """
+    logs = []
+    log_weights = []
+    for labels, log_weight, log_seats in _distinct_draws(model, posterior, table.n_rows):
+        clusters = Clusters(log_seats, clusters_of(model, labels, 1.0, rng, n_completions=1).stats)
+        logs.append(logsumexp(log_joint_with_clusters(model, clusters, table), axis=1))
+        log_weights.append(log_weight)
+    return logsumexp(np.stack(logs) + np.array(log_weights)[:, None], axis=0)
+
+
+def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
+    """Distinct partitions with their log weight and their log seats averaged over concentrations."""
+    n_used = max(LEAST_DRAWS, MOST_CELLS // max(posterior.n_objects, n_new))
+    chosen = np.unique(np.linspace(0, posterior.n_draws - 1, min(n_used, posterior.n_draws)).astype(int))
+    weights = posterior.weights[chosen] / posterior.weights[chosen].sum()
+    concentrations = posterior.traces["concentration"].ravel()[chosen]
+    draws = posterior.draws[chosen]
+    _, first, group = np.unique(draws, axis=0, return_index=True, return_inverse=True)
+    for g, start in enumerate(first):
+        members = np.flatnonzero(group.ravel() == g)
+        labels = draws[start].astype(np.int64)
+        sizes = np.bincount(labels[labels >= 0], weights=model.row_weights[labels >= 0]).astype(np.int64)
+        seats = np.stack([model.prior.log_seats(sizes, concentrations[m]) for m in members])
+        share = weights[members]
+        with np.errstate(divide="ignore"):
+            log_share = np.log(share / share.sum())
+        yield labels, float(np.log(share.sum())), logsumexp(seats + log_share[:, None], axis=0)
+
+
+def simulate_rows(model: Model, clusters: Clusters, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:
+    """New rows and the cluster of each; the last cluster is one not seen yet, new for every such row."""
+    n_clusters = clusters.log_seats.shape[0] - 1
+    labels = rng.choice(n_clusters + 1, size=n, p=np.exp(clusters.log_seats))
+    stats = clusters.stats[rng.integers(len(clusters.stats))]
+    unseen = np.flatnonzero(labels == n_clusters)
+    component = labels.copy()
+    component[unseen] = n_clusters + np.arange(unseen.size)
+    stats = np.vstack([stats[:n_clusters], np.repeat(stats[n_clusters:], unseen.size, axis=0)])
+    params = model.likelihood.sample_params(rng, stats)
+    return model.likelihood.simulate(rng, params, component), labels
