@@ -302,7 +302,8 @@ class Mixture(ClusterMixin, BaseEstimator):
         if isinstance(self.family, str):
             if self.family == "auto":
                 return automatic_family(table)
-            return choose("family", self.family, {"auto": Family, **FAMILIES})()
+            kinds: dict[str, Any] = {"auto": automatic_family, **FAMILIES}
+            return choose("family", self.family, kinds)()
         if not isinstance(self.family, Family):
             raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {self.family!r}.")
         return self.family

@@ -68,10 +68,9 @@ class Gibbs(Parameters):
         concentration = model.prior.initial_concentration()
         n_slots = model.prior.least_slots() or min(FIRST_SLOTS, model.total + 1)
         n_slots += SLOTS_NEEDED
-        rows = model.likelihood.rows(model.table)
         state = GibbsState(
-            rows=rows,
-            slots=model.state_from(model.stats_of(rows, np.full(len(model.row_weights), -1), n_slots)),
+            rows=model.likelihood.rows(model.table),
+            slots=model.state_from(np.zeros((n_slots, model.n_stats))),
             prior=model.prior.compiled(model.total, concentration, n_slots),
             allocation=new_allocation(model.row_weights, n_slots),
             concentration=concentration,

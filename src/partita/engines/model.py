@@ -27,10 +27,15 @@ class Model:
         """Rows that the prior counts: the summed weights."""
         return int(self.row_weights.sum())
 
+    @property
+    def n_stats(self) -> int:
+        """How many numbers a slot's statistics are."""
+        return self.likelihood.stats_of(self.likelihood.state(1)).shape[1]
+
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
-        stats = np.zeros((n_slots, self.likelihood.stats_of(self.likelihood.state(1)).shape[1]))
+        stats = np.zeros((n_slots, self.n_stats))
         for start in range(0, labels.shape[0], ROWS_PER_BLOCK):
             stop = start + ROWS_PER_BLOCK
             resp = one_hot(labels[start:stop], n_clusters, self.row_weights[start:stop])

@@ -131,34 +131,33 @@ def _one_column(family: Family) -> Family:
     return Gaussian(covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale)
 
 
-def _join(blocks: list[Any], *names: str) -> Any:
-    return [np.concatenate([getattr(b, name) for b in blocks]) if blocks else np.empty(0) for name in names]
-
-
-def _positions(blocks: list[Any]) -> np.ndarray:
-    return np.concatenate([b.columns for b in blocks]) if blocks else np.empty(0, dtype=np.int64)
+def _join(blocks: list[Any], *names: str) -> dict[str, Any]:
+    """Options of several blocks of one kind, column after column."""
+    joined = {name: np.concatenate([getattr(b, name) for b in blocks]) if blocks else np.empty(0) for name in names}
+    positions = [b.columns for b in blocks]
+    return joined | {"columns": np.concatenate(positions) if positions else np.empty(0, dtype=np.int64)}
 
 
 def _only(blocks: list[Any]) -> NormalInverseWishart:
     if blocks:
         return blocks[0]
-    return NormalInverseWishart(np.empty(0), 1.0, 1.0, np.empty((0, 0)), _positions(blocks))
+    return NormalInverseWishart(np.empty(0), 1.0, 1.0, np.empty((0, 0)), np.empty(0, dtype=np.int64))
 
 
 def _joined_gamma(blocks: list[Any]) -> NormalInverseGamma:
-    parts = _join(blocks, "mean", "mean_precision", "dof", "scale")
-    return NormalInverseGamma(*parts, _positions(blocks), all(b.complete for b in blocks))
+    options = _join(blocks, "mean", "mean_precision", "dof", "scale")
+    return NormalInverseGamma(**options, complete=all(b.complete for b in blocks))
 
 
 def _joined_known(blocks: list[Any]) -> NormalKnownVariance:
-    return NormalKnownVariance(*_join(blocks, "mean", "variance", "mean_variance"), _positions(blocks))
+    return NormalKnownVariance(**_join(blocks, "mean", "variance", "mean_variance"))
 
 
 def _joined_categorical(blocks: list[Any]) -> DirichletCategorical:
-    pseudocount, n_levels = _join(blocks, "pseudocount", "n_levels")
-    complete = all(b.complete for b in blocks)
-    return DirichletCategorical(pseudocount, n_levels.astype(np.int64), _positions(blocks), complete)
+    options = _join(blocks, "pseudocount", "n_levels")
+    options["n_levels"] = options["n_levels"].astype(np.int64)
+    return DirichletCategorical(**options, complete=all(b.complete for b in blocks))
 
 
 def _joined_count(blocks: list[Any]) -> GammaPoisson:
-    return GammaPoisson(*_join(blocks, "shape", "rate"), _positions(blocks))
+    return GammaPoisson(**_join(blocks, "shape", "rate"))

@@ -74,7 +74,8 @@ class Product(Conjugate):
 
     def state(self, n_slots: int) -> ProductState:
         """Empty slots of every block."""
-        return ProductState(*(block.state(n_slots) for block in self.blocks), np.zeros(n_slots))
+        parts: list[Any] = [block.state(n_slots) for block in self.blocks]
+        return ProductState(*parts, np.zeros(n_slots))
 
     def draws_cells(self, rows: ProductRows) -> bool:
         """Whether the full-covariance block has missing cells."""

@@ -19,9 +19,9 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba.core import config
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_NUMBA_CONFIG: Any = numba.config
 _ROOMS = ("kernels", "families", "priors")
 _ENTRIES: list["Entry"] = []
 
@@ -86,12 +86,12 @@ def cache_folder(kinds: tuple[type, ...]) -> Path:
 
 def _cached_njit(function: Callable, folder: Path) -> Any:
     # The setting is read when the dispatcher is made; other packages' caches stay where they are.
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
+    before = _NUMBA_CONFIG.CACHE_DIR
+    _NUMBA_CONFIG.CACHE_DIR = str(folder)
     try:
         return numba.njit(cache=True, nogil=True)(function)
     finally:
-        config.CACHE_DIR = before
+        _NUMBA_CONFIG.CACHE_DIR = before
 
 
 def _source_file(kind: type) -> str | None:

@@ -1,0 +1,129 @@
+"""The models that contract tests run on: every example of the registry, a toy family's, and more shapes."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from partita.families import FAMILIES, Categorical, Conjugate, Count, Family, Gaussian, Mixed
+from partita.kernels.gibbs import complete_rows, refresh_slots
+from partita.table import Table
+
+_BUILT_IN = dict(FAMILIES)
+from tests.contracts import toy_family  # noqa: E402, F401  (registers itself)
+
+TOY = {name: FAMILIES.pop(name) for name in FAMILIES.keys() - _BUILT_IN.keys()}
+
+
+class Case(NamedTuple):
+    """A family, its table and what both become; ``rows`` are complete where cells must be drawn."""
+
+    family: Family
+    table: Table
+    likelihood: Conjugate
+    rows: Any
+
+    def __repr__(self) -> str:
+        return f"Case({self.family!r}, {self.table!r})"
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+    def filled(self, *copies: np.ndarray, spare: int = 0) -> Any:
+        """A state whose slot k holds every row ``copies[k][i]`` times, and ``spare`` empty slots."""
+        state = self.likelihood.state(len(copies) + spare)
+        self.likelihood.load(state, self.stats(*copies))
+        refresh_slots(state, len(copies) + spare)
+        return state
+
+    def stats(self, *copies: np.ndarray) -> np.ndarray:
+        """Statistics (slots, S), computed without compiled code."""
+        return self.likelihood.suffstats(self.rows, np.column_stack(copies).astype(np.float64))
+
+    def log_marginal(self, copies: np.ndarray) -> float:
+        """Log marginal likelihood of rows that occur ``copies[i]`` times, computed without compiled code."""
+        return float(self.likelihood.log_marginal(self.stats(copies))[0])
+
+
+def make(family: Family, table: Table) -> Case:
+    likelihood = family.resolve(table)
+    case = Case(family, table, likelihood, likelihood.rows(table))
+    if likelihood.draws_cells(case.rows):
+        state = case.filled(np.ones(table.n_rows))
+        complete_rows(np.random.default_rng(3), case.rows, state, np.zeros(table.n_rows, dtype=np.int64))
+    return case
+
+
+def numbers(n: int, d: int, *, n_missing: int = 0, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d)) * rng.uniform(0.5, 2.0, d) + rng.normal(size=d)
+    x.flat[rng.choice(n * d, n_missing, replace=False)] = np.nan
+    return x
+
+
+def categories(n: int, d: int, *, n_missing: int = 0, seed: int = 0) -> np.ndarray:
+    """Each column has the levels 'a', 'b' and by chance 'c', 'd'."""
+    rng = np.random.default_rng(seed)
+    x = np.array(list("abcd"), dtype=object)[rng.integers(0, 4, (n, d))]
+    x[0], x[1] = "a", "b"
+    x[2:].flat[rng.choice((n - 2) * d, n_missing, replace=False)] = None
+    return x
+
+
+def counts(n: int, d: int, *, n_missing: int = 0, seed: int = 0) -> Table:
+    rng = np.random.default_rng(seed)
+    x = rng.poisson([2.0, 30.0, 9.0][:d], (n, d)).astype(float)
+    x.flat[rng.choice(n * d, n_missing, replace=False)] = np.nan
+    return Table.read(x, column_types=dict.fromkeys(range(d), "count"))
+
+
+def plain(x: np.ndarray) -> Table:
+    return Table.read(x, standardize=False)
+
+
+def mixed_table(*, n: int = 6, n_missing: int = 2, seed: int = 5) -> Table:
+    """Columns x0 categorical, x1 numeric, x2 count, x3 numeric, x4 categorical, x5 numeric."""
+    numeric = numbers(n, 3, n_missing=n_missing, seed=seed).astype(object)
+    codes = categories(n, 2, n_missing=n_missing, seed=seed)
+    count = np.random.default_rng(seed).poisson(4.0, n).astype(object)
+    count[: min(n_missing, 1)] = None
+    x = np.column_stack([codes[:, 0], numeric[:, 0], count, numeric[:, 1], codes[:, 1], numeric[:, 2]])
+    kinds = ["categorical", "numeric", "count", "numeric", "categorical", "numeric"]
+    return Table.read(x, column_types=dict(enumerate(kinds)))
+
+
+CORRELATED = np.array([[2.0, 0.5, 0.1, 0.0], [0.5, 1.0, 0.2, 0.3], [0.1, 0.2, 0.7, 0.0], [0.0, 0.3, 0.0, 1.5]])
+
+#: Shapes that the registry's examples leave out; they share the examples' compiled code.
+MORE: list[tuple[Family, Table]] = [
+    (Gaussian(mean_precision=0.4), plain(numbers(6, 1))),
+    (Gaussian(dof=6.5, scale=CORRELATED, mean=0.3), plain(numbers(7, 4, n_missing=3))),
+    (Gaussian(covariance="diag"), plain(numbers(6, 9))),
+    (Gaussian(covariance="diag", dof=[1.5, 2.5, 7.0], scale=[0.3, 1.0, 2.0]), plain(numbers(6, 3))),
+    (Gaussian(covariance="known", mean_variance=[2.0]), plain(numbers(6, 1))),
+    (Categorical(pseudocount=0.02), Table.read(categories(6, 80))),
+    (Categorical(pseudocount=3.0), Table.read(categories(6, 80, n_missing=30))),
+    (Count(shape=[0.5, 2.0, 40.0], rate=[0.1, 1.0, 5.0]), counts(6, 3, n_missing=2)),
+    (Count(), counts(5, 1)),
+    (Mixed(), mixed_table()),
+    (Mixed(families={"numeric": Gaussian(), "x5": Gaussian(covariance="known")}), mixed_table()),
+    (Mixed(families={"numeric": Gaussian()}), plain(numbers(6, 2, n_missing=1))),
+    (Mixed(), Table.read(categories(6, 40, n_missing=4))),
+    (Mixed(), counts(6, 2)),
+]
+
+EXAMPLES = [pair for kind in (_BUILT_IN | TOY).values() for pair in kind.examples()]
+
+
+def _param(number: int, pair: tuple[Family, Table]) -> Any:
+    kind = type(pair[0].resolve(pair[1])).__name__
+    return pytest.param(pair, id=f"{kind}-{number}", marks=pytest.mark.xdist_group(kind))
+
+
+every_case = pytest.mark.parametrize(
+    "case", [_param(k, pair) for k, pair in enumerate([*EXAMPLES, *MORE])], indirect=True
+)
+every_example = pytest.mark.parametrize(
+    "case", [_param(k, pair) for k, pair in enumerate(EXAMPLES)], indirect=True
+)

@@ -1,0 +1,127 @@
+"""A whole family in one file: waiting times, x ~ Exponential(rate), rate ~ Gamma(a0, b0) per column.
+
+With n observed cells of sum s the predictive of w copies of a cell is
+
+    G(a + w)/G(a) b^a / (b + w x)^(a + w),   a = a0 + n, b = b0 + s.
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from partita.families.base import Cells, Conjugate, Family
+from partita.families.columns import per_column, refuse_other_kinds
+from partita.kernels.dispatch import implements
+from partita.kernels.names import add, log_marginal, log_predictive, refresh
+from partita.table import Table
+
+
+class Waiting(Family, name="waiting"):
+    """Independent exponential columns; every cluster's rates are summed out."""
+
+    def __init__(self, *, shape: Any = 1.0, rate: Any = 1.0):
+        self.shape = shape
+        self.rate = rate
+
+    def resolve(self, table: Table) -> Conjugate:
+        refuse_other_kinds(table, "numeric", "Waiting")
+        columns = np.arange(table.numeric.shape[1])
+        shape = per_column("shape", self.shape, len(columns))
+        return GammaExponential(shape, per_column("rate", self.rate, len(columns)), columns)
+
+    @classmethod
+    def examples(cls) -> list[tuple[Family, Table]]:
+        x = np.array([[0.2, 1.5], [0.4, np.nan], [3.1, 0.3], [2.2, 0.1], [np.nan, 0.9]])
+        return [
+            (cls(shape=2.5), Table.read(x, standardize=False)),
+            (cls(shape=[3.0], rate=[0.7]), Table.read(x[:4, :1], standardize=False)),
+        ]
+
+
+class WaitingRows(NamedTuple):
+    x: np.ndarray  # (n, d), NaN where missing
+
+
+class WaitingState(NamedTuple):
+    stats: np.ndarray  # (slots, 2 d) observed cells and their sum
+    log_rate: np.ndarray  # (slots, d) log b
+    hyper: np.ndarray  # (2, d) a0, b0
+
+
+class GammaExponential(Conjugate):
+    title: ClassVar[str] = "waiting time"
+
+    def __init__(self, shape: np.ndarray, rate: np.ndarray, columns: np.ndarray):
+        self.shape = shape
+        self.rate = rate
+        self.columns = columns
+
+    def rows(self, table: Table) -> WaitingRows:
+        return WaitingRows(np.ascontiguousarray(table.numeric[:, self.columns]))
+
+    def state(self, n_slots: int) -> WaitingState:
+        d = self.shape.shape[0]
+        hyper = np.stack([self.shape, self.rate])
+        return WaitingState(np.zeros((n_slots, 2 * d)), np.zeros((n_slots, d)), hyper)
+
+    def suffstats(self, rows: WaitingRows, resp: np.ndarray) -> np.ndarray:
+        observed = ~np.isnan(rows.x)
+        return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ np.where(observed, rows.x, 0.0)])
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        n, total = np.split(stats, 2, axis=1)
+        a, b = self.shape + n, self.rate + total
+        columns = gammaln(a) - gammaln(self.shape) + self.shape * np.log(self.rate) - a * np.log(b)
+        return columns.sum(axis=1)
+
+    def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> np.ndarray:
+        n, total = np.split(stats, 2, axis=1)
+        return rng.standard_gamma(self.shape + n) / (self.rate + total)
+
+    def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
+        n = labels.shape[0]
+        x = rng.standard_exponential((n, self.shape.shape[0])) / params[labels]
+        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+@implements(log_predictive, WaitingState)
+def _log_predictive(rows, i, w, state, slot):
+    d = state.hyper.shape[1]
+    total = 0.0
+    for j in range(d):
+        x = rows.x[i, j]
+        if not np.isnan(x):
+            a, b = state.hyper[0, j] + state.stats[slot, j], state.hyper[1, j] + state.stats[slot, d + j]
+            gamma = math.lgamma(a + w) - math.lgamma(a)
+            total += gamma + a * state.log_rate[slot, j] - (a + w) * np.log(b + w * x)
+    return total
+
+
+@implements(add, WaitingState)
+def _add(rows, i, w, state, slot):
+    d = state.hyper.shape[1]
+    for j in range(d):
+        x = rows.x[i, j]
+        if not np.isnan(x):
+            state.stats[slot, j] += w
+            state.stats[slot, d + j] += w * x
+    refresh(state, slot)
+
+
+@implements(refresh, WaitingState)
+def _refresh(state, slot):
+    d = state.hyper.shape[1]
+    for j in range(d):
+        state.log_rate[slot, j] = np.log(state.hyper[1, j] + state.stats[slot, d + j])
+
+
+@implements(log_marginal, WaitingState)
+def _log_marginal(state, slot):
+    total = 0.0
+    for j in range(state.hyper.shape[1]):
+        a0, n = state.hyper[0, j], state.stats[slot, j]
+        total += math.lgamma(a0 + n) - math.lgamma(a0) + a0 * np.log(state.hyper[1, j])
+        total -= (a0 + n) * state.log_rate[slot, j]
+    return total

@@ -1,0 +1,98 @@
+"""The engine's draws are those of the exact posterior, found by enumeration, for every family and prior."""
+
+import numpy as np
+import pytest
+from scipy.stats import gamma
+from tests.engines.models import (
+    CATEGORICAL,
+    EXAMPLES,
+    KNOWN,
+    WITHOUT_DRAWN_CELLS,
+    fixed_priors,
+    learned_priors,
+    one_per_compilation,
+    parameters,
+)
+from tests.oracles.enumeration import (
+    N_BATCHES,
+    compare_labelled,
+    compare_partitions,
+    exact_labelled,
+    exact_posterior,
+    run_gibbs,
+    run_merge_split,
+)
+
+from partita.priors import DirichletProcess, StickBreaking
+
+STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_components=2, concentration=2.5)]
+
+
+@pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, fixed_priors()))
+def test_draws_are_from_the_exact_posterior(example, prior):
+    chain = run_gibbs(example.model(prior), n_draws=12_000, seed=5)
+    agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
+    assert agreement.agrees, agreement
+
+
+@pytest.mark.parametrize(("example", "prior"), parameters([KNOWN, CATEGORICAL], learned_priors()))
+def test_draws_with_a_learned_concentration(example, prior):
+    chain = run_gibbs(example.model(prior), n_draws=6000, seed=6)
+    exact = exact_posterior(example.subsets(), prior)
+    agreement = compare_partitions(chain.labels, exact)
+    assert agreement.agrees, agreement
+    assert abs(z_of_log_concentration(chain, exact, prior)) < 4.5
+
+
+def z_of_log_concentration(chain, exact, prior):
+    """Mean of the log concentration against quadrature for every partition, in standard errors."""
+    grid = np.linspace(-16.0, 5.0, 800)
+    hyper = gamma(prior.hyperprior.shape, scale=1 / prior.hyperprior.rate)
+    log_p = hyper.logpdf(np.exp(grid)) + grid
+    given: dict[tuple[int, ...], float] = {}
+    truth = 0.0
+    for state, probability in zip(exact.states, exact.probabilities):
+        sizes = tuple(sorted(np.bincount(state)))
+        if probability > 0 and sizes not in given:
+            terms = log_p + [prior.log_probability_given(np.array(sizes), a) for a in np.exp(grid)]
+            p = np.exp(terms - terms.max())
+            given[sizes] = p @ grid / p.sum()
+        truth += probability * given.get(sizes, 0.0)
+    means = np.log(chain.concentration).reshape(N_BATCHES, -1).mean(axis=1)
+    return (means.mean() - truth) / (means.std(ddof=1) / np.sqrt(N_BATCHES))
+
+
+@pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
+def test_the_scan_alone_keeps_the_posterior(example, prior):
+    chain = run_gibbs(example.model(prior), n_draws=10_000, seed=7, merge_split=0)
+    agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
+    assert agreement.agrees, agreement
+
+
+@pytest.mark.parametrize(("example", "prior"), parameters(WITHOUT_DRAWN_CELLS, one_per_compilation()))
+def test_merge_split_moves_alone_keep_the_posterior(example, prior):
+    chain = run_merge_split(example.model(prior), n_draws=10_000, seed=8)
+    agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
+    assert agreement.agrees, agreement
+
+
+@pytest.mark.parametrize("run", [run_gibbs, run_merge_split])
+@pytest.mark.parametrize(("example", "prior"), parameters([KNOWN.first(4), CATEGORICAL.first(4)], STICKS))
+def test_labelled_states_of_stick_breaking(example, prior, run):
+    chain = run(example.model(prior), n_draws=20_000, seed=9)
+    labelled = exact_labelled(example.subsets(), prior)
+    assert compare_labelled(chain.labels, labelled).agrees, compare_labelled(chain.labels, labelled)
+    assert labelled.log_evidence == pytest.approx(exact_posterior(example.subsets(), prior).log_evidence)
+
+
+def test_the_oracle_sees_another_prior():
+    chain = run_gibbs(KNOWN.model(DirichletProcess(concentration=0.7)), n_draws=12_000, seed=5)
+    near = exact_posterior(KNOWN.subsets(), DirichletProcess(concentration=0.8))
+    assert not compare_partitions(chain.labels, near).agrees
+
+
+def test_the_oracle_sees_rows_that_change_places():
+    prior = DirichletProcess(concentration=0.7)
+    chain = run_gibbs(KNOWN.model(prior), n_draws=12_000, seed=5)
+    exact = exact_posterior(KNOWN.subsets(), prior)
+    assert not compare_partitions(chain.labels[:, [1, 0, 2, 3, 4, 5]], exact).agrees
