@@ -140,8 +140,7 @@ class Mixture(ClusterMixin, BaseEstimator):
     def _build(self, table: Table, prior: Prior, weights: np.ndarray) -> Model:
         taught = _rows_of(table, weights > 0)
         likelihood = self._family(taught).resolve(taught)
-        rows = likelihood.rows(table)
-        if likelihood.draws_cells(rows) and weights.max() > 1:
+        if likelihood.draws_cells(likelihood.rows(taught)) and weights.max() > 1:
             raise ValueError(
                 "sample_weight above 1 cannot be combined with missing cells under a full covariance: "
                 "repeat the rows, or use Gaussian(covariance='diag')."
@@ -152,7 +151,8 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     def _estimate(self) -> None:
         posterior, model = self.posterior_, self._model
-        estimate = estimate_tied(posterior.partitions, posterior.weights, model.table.identical_rows())
+        groups = model.table.identical_rows()
+        estimate = estimate_tied(posterior.partitions, posterior.weights, groups)
         concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
         self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
         self.labels_ = estimate.labels
@@ -162,16 +162,20 @@ class Mixture(ClusterMixin, BaseEstimator):
         if absent.size:
             self.probabilities_[absent] = self._membership(_rows_of(model.table, absent))
             self.labels_[absent] = self.probabilities_[absent].argmax(axis=1)
+            absent, twins = _with_twins(absent, np.flatnonzero(model.row_weights), groups)
+            self.probabilities_[absent] = self.probabilities_[twins]
+            self.labels_[absent] = self.labels_[twins]
 
     def _warn_if_untrustworthy(self, plan: Plan) -> None:
-        worst = max(row["rhat"] for row in self.diagnostics_.table.values())
+        worst = np.max([row["rhat"] for row in self.diagnostics_.table.values()])
         stopped = self.posterior_.provenance["stopped"]
         if stopped == "interrupted":
             message = f"Interrupted: the result rests on {self.posterior_.n_draws} draws. {self.diagnostics_.verdict}"
         elif plan.automatic and not self.converged_:
-            why = {"max_time": "max_time was reached", "cap": "5000 sweeps per chain were reached"}[stopped]
+            n_sweeps = max(self.posterior_.provenance["sweeps"])
+            why = "max_time was reached" if stopped == "max_time" else f"{n_sweeps} sweeps per chain were reached"
             message = f"The chains had not converged when {why}. {self.diagnostics_.verdict}"
-        elif not plan.automatic and worst > DISAGREEMENT:
+        elif not plan.automatic and not worst <= DISAGREEMENT:  # nan: too few draws to tell
             message = self.diagnostics_.verdict
         else:
             return
@@ -261,6 +265,8 @@ class Mixture(ClusterMixin, BaseEstimator):
             raise ValueError(f"max_time must be a positive number of seconds or None, got {self.max_time!r}.")
         if not (isinstance(self.progress, bool) or callable(self.progress)):
             raise TypeError(f"progress must be True, False or a callable, got {self.progress!r}.")
+        if not isinstance(self.standardize, bool | np.bool_):
+            raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or a whole number other than 0, got {self.n_jobs!r}.")
         return Plan(
@@ -321,6 +327,15 @@ def _rows_of(table: Table, chosen: np.ndarray) -> Table:
     if chosen.dtype == bool and chosen.all():
         return table
     return Table(table.schema, table.numeric[chosen], table.codes[chosen], table.counts[chosen])
+
+
+def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Those of ``rows`` that share their group with one of ``others``, and that other row."""
+    _, first = np.unique(groups[others], return_index=True)
+    twin = np.full(groups.max() + 1, -1)
+    twin[groups[others[first]]] = others[first]
+    found = twin[groups[rows]] >= 0
+    return rows[found], twin[groups[rows[found]]]
 
 
 def _whole_weights(sample_weight: Any, n_rows: int) -> np.ndarray:

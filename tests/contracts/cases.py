@@ -124,6 +124,4 @@ def _param(number: int, pair: tuple[Family, Table]) -> Any:
 every_case = pytest.mark.parametrize(
     "case", [_param(k, pair) for k, pair in enumerate([*EXAMPLES, *MORE])], indirect=True
 )
-every_example = pytest.mark.parametrize(
-    "case", [_param(k, pair) for k, pair in enumerate(EXAMPLES)], indirect=True
-)
+every_example = pytest.mark.parametrize("case", [_param(k, pair) for k, pair in enumerate(EXAMPLES)], indirect=True)

@@ -5,6 +5,8 @@ import pytest
 from tests.contracts.cases import every_case
 from tests.contracts.compiled import score
 
+from partita.table import Table
+
 SLOTS = 7  # the last is beyond ``n_slots`` and must be left alone
 OCCUPIED = [0, 1, 3, 4]
 
@@ -79,3 +81,33 @@ def test_row_alone_in_its_slot_sees_the_prior_predictive_there(case, w):
         assert_scores(case, alone, i, w, own=1)
         logs, _, _ = scored(case, alone, i, w, own=1)
         np.testing.assert_allclose(logs[[1, 2, 5]], logs[2], rtol=1e-12)
+
+
+@every_case
+def test_new_rows_are_scored_by_the_cells_they_have(case):
+    """A table without gaps may meet rows with gaps later."""
+    rng = np.random.default_rng(24)
+    rows = case.likelihood.rows(with_gaps(case.table, rng))
+    if case.likelihood.draws_cells(rows):
+        pytest.skip("its missing cells are drawn; tests/families/test_missing_cells.py covers them")
+    copies = seats(case, rng)
+    log_out, out = np.full(SLOTS, np.nan), np.full(SLOTS, np.nan)
+    before = case.stats(*copies)[: SLOTS - 1]
+    for i in range(case.n_rows):
+        row = case.likelihood.suffstats(rows, np.eye(case.n_rows)[:, [i]])
+        expected = case.likelihood.log_marginal(before + row) - case.likelihood.log_marginal(before)
+        factor = score(rows, i, 1, case.filled(*copies), copies.sum(axis=1), SLOTS - 1, -1, log_out, out)
+        np.testing.assert_allclose(log_out[:-1], expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(out[:-1], np.exp(expected - factor), rtol=1e-9, atol=1e-300)
+
+
+def with_gaps(table, rng):
+    """The same rows, each but the last with a third of its cells missing; one has none left."""
+    lost = [rng.random(block.shape) < 1 / 3 for block in (table.numeric, table.codes, table.counts)]
+    for block in lost:
+        block[0], block[-1] = True, False
+    numeric, codes, counts = (
+        np.where(gap, nothing, block)
+        for gap, nothing, block in zip(lost, (np.nan, -1, -1), (table.numeric, table.codes, table.counts))
+    )
+    return Table(table.schema, numeric, codes, counts)

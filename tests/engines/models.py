@@ -43,9 +43,7 @@ def _subsets(example: Example) -> np.ndarray:
 
 def take_rows(table: Table, index: np.ndarray) -> Table:
     """The table of some rows, in the order of ``index``."""
-    return replace(
-        table, numeric=table.numeric[index], codes=table.codes[index], counts=table.counts[index]
-    )
+    return replace(table, numeric=table.numeric[index], codes=table.codes[index], counts=table.counts[index])
 
 
 def _registered() -> list[Example]:
@@ -104,4 +102,4 @@ def alone(examples: list[Example]) -> list[Any]:
 
 def one_worker(example: Example) -> Any:
     """The mark that keeps tests of one kind of likelihood in one worker."""
-    return pytest.mark.xdist_group(example.likelihood.title)
+    return pytest.mark.xdist_group(type(example.likelihood).__name__)

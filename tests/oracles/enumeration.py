@@ -14,9 +14,10 @@ from scipy.special import betaln, logsumexp
 from scipy.stats import chi2, t
 from tests.oracles.partitions import labelled_states, set_partitions
 
-from partita.engines.gibbs import Gibbs
+from partita.engines.gibbs import Gibbs, GibbsState
 from partita.engines.model import Model
 from partita.families import Conjugate
+from partita.kernels.allocation import new_allocation
 from partita.kernels.gibbs import sweep
 from partita.priors import Prior, StickBreaking
 
@@ -41,9 +42,7 @@ class Exact:
 
     def n_clusters(self) -> np.ndarray:
         """P(K) by K = 0, 1, ..., n."""
-        return np.bincount(
-            self.sizes_of_states, weights=self.probabilities, minlength=self.states.shape[1] + 1
-        )
+        return np.bincount(self.sizes_of_states, weights=self.probabilities, minlength=self.states.shape[1] + 1)
 
     def similarity(self) -> np.ndarray:
         """Probability of every pair of rows to share a cluster, (n, n)."""
@@ -188,7 +187,23 @@ def run_merge_split(model: Model, *, n_draws: int, seed: int, moves: int = 10) -
     return Chain(labels, np.full(n_draws, state.concentration))
 
 
-def seats(state: Any) -> np.ndarray:
+def state_at(model: Model, labels: np.ndarray, n_slots: int) -> GibbsState:
+    """The engine's state with every row in the slot of its label and the concentration at its start."""
+    concentration = model.prior.initial_concentration()
+    rows = model.likelihood.rows(model.table)
+    allocation = new_allocation(model.row_weights, n_slots)
+    allocation.labels[:] = labels
+    allocation.sizes[:] = np.bincount(labels, weights=model.row_weights, minlength=n_slots)
+    return GibbsState(
+        rows=rows,
+        slots=model.state_from(model.stats_of(rows, labels, n_slots)),
+        prior=model.prior.compiled(model.total, concentration, n_slots),
+        allocation=allocation,
+        concentration=concentration,
+    )
+
+
+def seats(state: GibbsState) -> np.ndarray:
     """Slot of every row that takes part, or its component where slots stand for components."""
     labels = state.allocation.labels[state.allocation.active]
     order = getattr(state.prior, "order", None)

@@ -83,10 +83,11 @@ class Chain:
         del self.labels[:n_draws]
         del self.records[:n_draws]
 
-    def halve(self) -> None:
-        """Drop every second draw, keeping the latest."""
-        self.labels = self.labels[::-2][::-1]
-        self.records = self.records[::-2][::-1]
+    def halve(self, keep_every: int) -> None:
+        """Drop every second draw, so that those left and those to come are ``keep_every`` sweeps apart."""
+        last = -1 if self.n_sweeps // (keep_every // 2) % 2 == 0 else -2
+        self.labels = self.labels[last::-2][::-1]
+        self.records = self.records[last::-2][::-1]
 
     def traces(self, n_draws: int) -> dict[str, np.ndarray]:
         """The last ``n_draws`` values of every trace."""

@@ -1,13 +1,15 @@
 """Run chains of an engine on a model until there are enough draws, and hand over a Posterior."""
 
 import platform
+import signal
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from threading import Event, Lock
+from threading import Event, Lock, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ CHECK_GROWTH = 1.35
 MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
 MOST_MEMORY = 2**30  # bytes of stored labels, all chains together
 SECONDS_BETWEEN_REPORTS = 0.2
+SECONDS_BETWEEN_LOOKS = 0.1  # at the keyboard: a wait without an end may not notice an interruption
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Plan:
 def run(engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Posterior:
     """Run the chains in threads; the draws depend on the seed alone unless time runs out.
 
-    An interruption from the keyboard keeps what was drawn.
+    An interruption from the keyboard ends every chain after its present sweep and keeps what was drawn.
     """
     return _Run(engine, model, plan, seed).posterior()
 
@@ -88,12 +91,14 @@ class _Run:
         self.started = time.monotonic()
         self.deadline = np.inf if plan.max_time is None else self.started + plan.max_time
         self.stop = Event()
-        self.keep_every = plan.thin
+        self.interrupted = False
+        self.keep_every = self._first_thinning()
         self.points = plan.checkpoints()
         self.reporter = _Reporter(plan.progress, self.points[-1], self.started)
 
     def posterior(self) -> Posterior:
-        reason = self._advance_to_the_end()
+        with self._listening():
+            reason = self._advance_to_the_end()
         elapsed = time.monotonic() - self.started
         self.reporter.close()
         n_draws = min(len(chain.labels) for chain in self.chains)
@@ -114,8 +119,7 @@ class _Run:
             self._bound_memory()
             if not reason and self.plan.automatic:
                 self._drop_warmup(point)
-                n_draws = min(len(chain.labels) for chain in self.chains)
-                reason = "converged" if converged(self._traces(n_draws)) else ""
+                reason = self._judge()
         for chain in self.chains:
             if not chain.labels:  # stopped before the first draw: where the chain is, is all there is
                 chain.keep()
@@ -133,22 +137,53 @@ class _Run:
                 waiting -= 1
             now = time.monotonic()
             deadline = now + share * (self.deadline - now)
-            chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self.reporter)
+            try:
+                chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self.reporter)
+            except KeyboardInterrupt:  # of a progress callback
+                self.interrupted = True
 
-        interrupted = False
         with ThreadPoolExecutor(self.n_workers) as pool:
             futures = [pool.submit(advance, chain) for chain in self.chains]
-            try:
-                wait(futures)
-            except KeyboardInterrupt:
-                interrupted = True
-                self.stop.set()
-                wait(futures)
+            self._watch(futures)
         for future in futures:
             future.result()
-        if interrupted:
+        if self.interrupted:
             return "interrupted"
         return "max_time" if any(chain.n_sweeps < until for chain in self.chains) else ""
+
+    def _watch(self, futures: list[Future]) -> None:
+        """Wait for all; after an interruption or a failure every chain ends after its present sweep."""
+        waiting: Any = futures
+        while waiting:
+            try:
+                done, waiting = wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_EXCEPTION)
+            except KeyboardInterrupt:
+                self.interrupted = True
+            if self.interrupted or any(future.exception() for future in done):
+                self.stop.set()
+                return
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Note an interruption from the keyboard where Python would raise one anywhere, as while threads start."""
+        in_charge = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if in_charge:
+            signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            if in_charge:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        if self.interrupted:  # asked twice
+            signal.default_int_handler(number, frame)
+        self.interrupted = True
+
+    def _judge(self) -> str:
+        n_draws = min(len(chain.labels) for chain in self.chains)
+        agree = converged(self._traces(n_draws))
+        return "interrupted" if self.interrupted else "converged" if agree else ""
 
     def _drop_warmup(self, n_sweeps: int) -> None:
         """Without a stated warm-up the earlier half of all sweeps is one."""
@@ -157,13 +192,24 @@ class _Run:
             for chain in self.chains:
                 chain.forget(max(0, len(chain.labels) - wanted))
 
+    def _first_thinning(self) -> int:
+        """Thinning under which a stated number of draws stays within the bound from the start."""
+        every = self.plan.thin
+        if self.plan.automatic:
+            return every
+        n_sweeps = int(self.plan.draws) * every
+        draw_bytes = self.plan.chains * self.model.table.n_rows * np.dtype(np.int16).itemsize
+        while n_sweeps // every > 1 and n_sweeps // every * draw_bytes > MOST_MEMORY:
+            every *= 2
+        return every
+
     def _bound_memory(self) -> None:
         while sum(labels.nbytes for chain in self.chains for labels in chain.labels) > MOST_MEMORY:
             if max(len(chain.labels) for chain in self.chains) < 2:
                 return
             self.keep_every *= 2
             for chain in self.chains:
-                chain.halve()
+                chain.halve(self.keep_every)
 
     def _traces(self, n_draws: int) -> dict[str, np.ndarray]:
         per_chain = [chain.traces(n_draws) for chain in self.chains]
@@ -199,10 +245,12 @@ class _Reporter:
         self.lock = Lock()
 
     def __call__(self, chain: Chain) -> None:
-        now = time.monotonic()
-        if self.callback is None or now - self.last < SECONDS_BETWEEN_REPORTS:
+        if self.callback is None:
             return
         with self.lock:
+            now = time.monotonic()
+            if now - self.last < SECONDS_BETWEEN_REPORTS:
+                return
             self.last = now
             n_clusters = chain.info.n_clusters
             self.callback(Progress(chain.number, chain.n_sweeps, self.n_sweeps, n_clusters, now - self.started))

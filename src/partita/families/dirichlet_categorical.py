@@ -33,13 +33,14 @@ from partita.table import Table
 
 LOG_2 = np.log(2.0)
 LARGEST_TOTAL = 2**31
-SAFE_DECADES = 300.0
+SAFE_DECADES = 150.0
 
 
 class CategoricalRows(NamedTuple):
     """Positions in the table of numerators: the column's offset plus the category; -1 where missing."""
 
     position: np.ndarray  # (n, M) int64
+    complete: np.ndarray  # (n,) bool
 
 
 class CategoricalState(NamedTuple):
@@ -49,8 +50,8 @@ class CategoricalState(NamedTuple):
     numerator: np.ndarray  # (L, slots) beta + count
     observed: np.ndarray  # (M, slots) cells observed in a column
     inverse_total: np.ndarray  # (M, slots) 1 / (J beta + observed)
-    inverse_product: np.ndarray  # (slots,) product of the former over columns, mantissa
-    inverse_exponent: np.ndarray  # (slots,) int64, and its binary exponent
+    inverse_product: np.ndarray  # (2, slots) product of 1 / total over columns with all rows, with one less
+    inverse_exponent: np.ndarray  # (2, slots) int64, and its binary exponent
     pseudocount: np.ndarray  # (M,) beta
     mass: np.ndarray  # (M,) J beta
     offset: np.ndarray  # (M + 1,) int64, where each column's categories start
@@ -74,7 +75,8 @@ class DirichletCategorical(Conjugate):
     def rows(self, table: Table) -> CategoricalRows:
         """The table's codes as positions in the table of numerators."""
         codes = table.codes[:, self.columns].astype(np.int64)
-        return CategoricalRows(np.ascontiguousarray(np.where(codes < 0, -1, codes + self.offset[:-1])))
+        position = np.ascontiguousarray(np.where(codes < 0, -1, codes + self.offset[:-1]))
+        return CategoricalRows(position, (codes >= 0).all(axis=1))
 
     def state(self, n_slots: int) -> CategoricalState:
         """Empty slots."""
@@ -84,8 +86,8 @@ class DirichletCategorical(Conjugate):
             numerator=np.zeros((n_categories, n_slots)),
             observed=np.zeros((n_columns, n_slots)),
             inverse_total=np.zeros((n_columns, n_slots)),
-            inverse_product=np.ones(n_slots),
-            inverse_exponent=np.zeros(n_slots, dtype=np.int64),
+            inverse_product=np.ones((2, n_slots)),
+            inverse_exponent=np.zeros((2, n_slots), dtype=np.int64),
             pseudocount=np.array(self.pseudocount),
             mass=self.pseudocount * self.n_levels,
             offset=np.array(self.offset),
@@ -163,50 +165,60 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
         out[k] = log_predictive(rows, i, w, state, k) if k != own else -log_predictive(rows, i, -w, state, k)
 
 
-@numba.njit
+@numba.njit(forceinline=True)
 def _products(rows, i, state, n_slots, own, out):
     """Predictive of one row in every slot; True when ``state.exponent`` holds binary exponents of it."""
-    position = rows.position
-    n_columns = position.shape[1]
-    rescale = n_columns > state.columns_per_rescale[0]
-    out[:n_slots] = 1.0
+    position, exponent = rows.position, state.exponent
+    n_columns, step = position.shape[1], state.columns_per_rescale[0]
+    rescale = n_columns > step
+    for k in range(n_slots):
+        out[k] = 1.0
     if rescale:
-        state.exponent[:n_slots] = 0
-    for m in range(n_columns):
-        r = position[i, m]
-        if r >= 0:
-            if state.complete[0]:
-                for k in range(n_slots):
-                    out[k] *= state.numerator[r, k]
-            else:
-                for k in range(n_slots):
-                    out[k] *= state.numerator[r, k] * state.inverse_total[m, k]
-        if rescale and (m + 1) % state.columns_per_rescale[0] == 0:
-            _move_exponents(out, state.exponent, n_slots)
-    if state.complete[0] and _is_complete(position, i):
         for k in range(n_slots):
-            out[k] *= state.inverse_product[k]
+            exponent[k] = 0
+    whole = state.complete[0] and rows.complete[i]
+    for start in range(0, n_columns, step):
+        stop = min(start + step, n_columns)
+        _multiply(position, i, start, stop, state.numerator, n_slots, out)
+        if not whole:
+            _divide(position, i, start, stop, state.inverse_total, n_slots, out)
+        if rescale:
+            _move_exponents(out, exponent, n_slots)
+    if whole:
+        for k in range(n_slots):
+            out[k] *= state.inverse_product[0, k]
         if rescale:
             for k in range(n_slots):
-                state.exponent[k] += state.inverse_exponent[k]
-    elif state.complete[0]:  # a new row with missing cells: divide by its own columns only
-        for m in range(n_columns):
-            if position[i, m] >= 0:
-                for k in range(n_slots):
-                    out[k] *= state.inverse_total[m, k]
-            if rescale and (m + 1) % state.columns_per_rescale[0] == 0:
-                _move_exponents(out, state.exponent, n_slots)
+                exponent[k] += state.inverse_exponent[0, k]
     if own >= 0:
-        out[own], state.exponent[own] = _product(rows, i, state, own, 1.0)
+        out[own], exponent[own] = _product(rows, i, state, own, 1)
     return rescale
 
 
 @numba.njit
-def _is_complete(position, i):
-    for m in range(position.shape[1]):
-        if position[i, m] < 0:
-            return False
-    return True
+def _multiply(position, i, start, stop, numerator, n_slots, out):
+    """Multiply by the numerators of some columns, two columns at a time."""
+    m = start
+    while m < stop:
+        r = position[i, m]
+        s = position[i, m + 1] if m + 1 < stop else -1
+        if r >= 0 and s >= 0:
+            for k in range(n_slots):
+                out[k] *= numerator[r, k] * numerator[s, k]
+        elif r >= 0 or s >= 0:
+            t = max(r, s)
+            for k in range(n_slots):
+                out[k] *= numerator[t, k]
+        m += 2
+
+
+@numba.njit
+def _divide(position, i, start, stop, inverse_total, n_slots, out):
+    """Divide by the totals of the observed columns."""
+    for m in range(start, stop):
+        if position[i, m] >= 0:
+            for k in range(n_slots):
+                out[k] *= inverse_total[m, k]
 
 
 @numba.njit
@@ -216,27 +228,34 @@ def _move_exponents(mantissa, exponent, n_slots):
         exponent[k] += shift
 
 
-@numba.njit
+@numba.njit(forceinline=True)
 def _product(rows, i, state, slot, removed):
-    """Predictive of one row in one slot less ``removed`` copies of it: mantissa and binary exponent."""
+    """Predictive of one row in one slot less ``removed`` (0 or 1) copies of it: mantissa and exponent."""
+    position, stats, observed = rows.position, state.stats, state.observed
+    n_columns, step = position.shape[1], state.columns_per_rescale[0]
+    whole = state.complete[0] and rows.complete[i]
     product, exponent = 1.0, 0
-    n_columns = rows.position.shape[1]
-    rescale = n_columns > state.columns_per_rescale[0]
-    for m in range(n_columns):
-        r = rows.position[i, m]
-        if r >= 0:
-            count = state.pseudocount[m] + (state.stats[slot, r] - removed)
-            product *= count / (state.mass[m] + (state.observed[m, slot] - removed))
-        if rescale and (m + 1) % state.columns_per_rescale[0] == 0:
+    for start in range(0, n_columns, step):
+        above, below = 1.0, 1.0
+        for m in range(start, min(start + step, n_columns)):
+            r = position[i, m]
+            if r >= 0:
+                above *= state.pseudocount[m] + (stats[slot, r] - removed)
+                if not whole:
+                    below *= state.mass[m] + (observed[m, slot] - removed)
+        product *= above / below
+        if n_columns > step:
             product, shift = math.frexp(product)
             exponent += shift
+    if whole:
+        return product * state.inverse_product[removed, slot], exponent + state.inverse_exponent[removed, slot]
     return product, exponent
 
 
 @implements(log_predictive, CategoricalState)
 def _log_predictive(rows, i, w, state, slot):
     if w == 1 or w == -1:
-        product, exponent = _product(rows, i, state, slot, 0.0 if w == 1 else 1.0)
+        product, exponent = _product(rows, i, state, slot, 0 if w == 1 else 1)
         return w * (np.log(product) + exponent * LOG_2)
     taken, copies = max(-w, 0), abs(w)
     total = 0.0
@@ -262,16 +281,17 @@ def _add(rows, i, w, state, slot):
 
 @numba.njit
 def _set_inverse_product(state, slot):
-    product, exponent = 1.0, 0
-    n_columns = state.pseudocount.shape[0]
-    rescale = n_columns > state.columns_per_rescale[0]
-    for m in range(n_columns):
-        product *= state.inverse_total[m, slot]
-        if rescale and (m + 1) % state.columns_per_rescale[0] == 0:
-            product, shift = math.frexp(product)
-            exponent += shift
-    state.inverse_product[slot] = product
-    state.inverse_exponent[slot] = exponent
+    observed, mass = state.observed, state.mass
+    n_columns, step = mass.shape[0], state.columns_per_rescale[0]
+    for removed in range(2):
+        product, exponent = 1.0, 0
+        for m in range(n_columns):
+            product *= mass[m] + (observed[m, slot] - removed)
+            if n_columns > step and (m + 1) % step == 0:
+                product, shift = math.frexp(product)
+                exponent += shift
+        state.inverse_product[removed, slot] = 1.0 / product if product > 0.0 else 0.0
+        state.inverse_exponent[removed, slot] = -exponent
 
 
 @implements(refresh, CategoricalState)

@@ -74,8 +74,7 @@ class Product(Conjugate):
 
     def state(self, n_slots: int) -> ProductState:
         """Empty slots of every block."""
-        parts: list[Any] = [block.state(n_slots) for block in self.blocks]
-        return ProductState(*parts, np.zeros(n_slots))
+        return ProductState._make([*(block.state(n_slots) for block in self.blocks), np.zeros(n_slots)])
 
     def draws_cells(self, rows: ProductRows) -> bool:
         """Whether the full-covariance block has missing cells."""

@@ -25,15 +25,13 @@ _NUMBA_CONFIG: Any = numba.config
 _ROOMS = ("kernels", "families", "priors")
 _ENTRIES: list["Entry"] = []
 
-#: For functions called from kernels only: they become part of their callers, which compiles faster.
-inlined = numba.njit(inline="always")
-
 
 class Entry:
     """A compiled function called from Python, with one cache folder per source fingerprint."""
 
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable, allocates: bool):
         self.function = function
+        self.allocates = allocates
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
         self._by_kinds: dict[tuple[type, ...], Any] = {}
@@ -53,7 +51,7 @@ class Entry:
             ready = folder / "-".join([self.__name__, *(kind.__name__ for kind in kinds), "ready"])
             if not ready.exists():
                 _announce()
-            dispatcher = _cached_njit(self.function, folder)
+            dispatcher = _cached_njit(self.function, self.allocates, folder)
             result = dispatcher(*arguments)
             ready.touch()
             self._by_kinds[kinds] = dispatcher
@@ -66,9 +64,15 @@ class Entry:
         return sum(sum(d.stats.cache_misses.values()) for d in dispatchers)
 
 
-def entry(function: Callable) -> Entry:
-    """Compile ``function`` on first call for each kind of state, and cache it on disk."""
-    return Entry(function)
+def entry(function: Callable | None = None, *, allocates: bool = False) -> Any:
+    """Compile a function on first call for each kind of state, and cache it on disk.
+
+    Arrays are not reference counted in a kernel and in all it calls, which is several times faster
+    where states are tuples of many arrays; a kernel that creates arrays says ``allocates=True``.
+    """
+    if function is None:
+        return lambda given: Entry(given, allocates)
+    return Entry(function, allocates)
 
 
 def compilations() -> int:
@@ -84,12 +88,12 @@ def cache_folder(kinds: tuple[type, ...]) -> Path:
     return folder
 
 
-def _cached_njit(function: Callable, folder: Path) -> Any:
+def _cached_njit(function: Callable, allocates: bool, folder: Path) -> Any:
     # The setting is read when the dispatcher is made; other packages' caches stay where they are.
     before = _NUMBA_CONFIG.CACHE_DIR
     _NUMBA_CONFIG.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, nogil=True, _nrt=allocates)(function)
     finally:
         _NUMBA_CONFIG.CACHE_DIR = before
 

@@ -15,7 +15,7 @@ _TILE_COLUMNS = 512
 _DRAWS_TOGETHER = 16
 
 
-@entry
+@entry(allocates=True)
 def relabel_rows(rows, newest):
     """Relabel every row 0, 1, ... by first appearance; the largest number of labels is returned.
 
@@ -37,7 +37,7 @@ def relabel_rows(rows, newest):
     return most
 
 
-@entry
+@entry(allocates=True)
 def add_hashes(rows, keys, hashes):
     """Add to every column's hash the key of its label in each row (``keys[row, label + 1]``)."""
     for b in range(rows.shape[0]):
@@ -45,7 +45,7 @@ def add_hashes(rows, keys, hashes):
             hashes[i] += keys[b, rows[b, i] + 1]
 
 
-@entry
+@entry(allocates=True)
 def chained_vi(candidates, columns, weights, counts, xlogx, tables, losses):
     """Weighted sum over draws of the variation of information, for every candidate.
 
@@ -75,7 +75,7 @@ def chained_vi(candidates, columns, weights, counts, xlogx, tables, losses):
             losses[s] += weights[b] * _table_vi(tables[b], xlogx, column_sums)
 
 
-@entry
+@entry(allocates=True)
 def count_moves(candidates, counts, n_labels):
     """Count the atoms that `chained_vi` moves, summed over the candidates."""
     n_atoms = candidates.shape[1]
@@ -89,7 +89,7 @@ def count_moves(candidates, counts, n_labels):
     return total
 
 
-@entry
+@entry(allocates=True)
 def pairwise_vi(candidates, draws, counts, xlogx, n_labels, losses):
     """Variation of information of every candidate and draw; ``losses`` (candidate, draw) is written.
 
@@ -123,7 +123,7 @@ def pairwise_vi(candidates, draws, counts, xlogx, n_labels, losses):
             losses[s, b] = _vi(n, joint, rows, column_sums, xlogx)
 
 
-@entry
+@entry(allocates=True)
 def add_memberships(labels, draws, weights, counts, alone, n_labels, partial, shares, observed):
     """Add every draw's share of cluster ``k`` (without the atom's object) that is with the object.
 
@@ -158,7 +158,7 @@ def add_memberships(labels, draws, weights, counts, alone, n_labels, partial, sh
                             observed[a, k] += weights[start + t]
 
 
-@entry
+@entry(allocates=True)
 def coclustering(draws, weights, together):
     """Write to the lower triangle of ``together`` the weight of the draws in which two atoms share a label.
 

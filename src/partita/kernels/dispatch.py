@@ -15,7 +15,7 @@ from numba.extending import overload
 class Generic:
     """One generic name: a table from NamedTuple class to implementation."""
 
-    def __init__(self, stub: Callable, argument: str, has_default: bool):
+    def __init__(self, stub: Callable, argument: str, has_default: bool, inline: bool):
         self.stub = stub
         self.implementations: dict[type, Callable] = {}
         position = list(inspect.signature(stub).parameters).index(argument)
@@ -26,20 +26,21 @@ class Generic:
                 return self.implementations[kind]
             return stub if has_default else None
 
-        overload(stub, strict=False)(choose)
+        overload(stub, strict=False, jit_options={"forceinline": inline})(choose)
 
 
 _GENERICS: dict[Callable, Generic] = {}
 
 
-def generic(argument: str, *, has_default: bool = False) -> Callable[[Callable], Callable]:
+def generic(argument: str, *, has_default: bool = False, inline: bool = False) -> Callable[[Callable], Callable]:
     """Make a generic name that dispatches on the NamedTuple class of one argument.
 
-    With ``has_default`` the function's own body serves every class that brings none.
+    With ``has_default`` the function's own body serves every class that brings none. ``inline`` is for
+    names called once per row: passing a state by value would cost as much as their work.
     """
 
     def decorate(stub: Callable) -> Callable:
-        _GENERICS[stub] = Generic(stub, argument, has_default)
+        _GENERICS[stub] = Generic(stub, argument, has_default, inline)
         return stub
 
     return decorate

@@ -11,9 +11,9 @@ a merge with the inverse. E counts the labels that the new part could take: 1 fo
 partitions, the number of empty components where components have labels.
 """
 
+import numba
 import numpy as np
 
-from partita.kernels.compiling import inlined
 from partita.kernels.names import (
     add,
     choose_split_target,
@@ -31,7 +31,7 @@ from partita.kernels.names import (
 SLOTS_NEEDED = 3
 
 
-@inlined
+@numba.njit
 def merge_split(rng, rows, state, prior, allocation):
     """Propose one split or merge of the clusters of two random rows; return 1 if it was accepted."""
     active, labels = allocation.active, allocation.labels
@@ -45,7 +45,7 @@ def merge_split(rng, rows, state, prior, allocation):
     return merge(rng, rows, state, prior, allocation, i, j)
 
 
-@inlined
+@numba.njit
 def split(rng, rows, state, prior, allocation, i, j):
     """Propose to part the cluster that holds rows ``i`` and ``j``."""
     labels, sizes = allocation.labels, allocation.sizes
@@ -85,7 +85,7 @@ def split(rng, rows, state, prior, allocation, i, j):
     return 0
 
 
-@inlined
+@numba.njit
 def merge(rng, rows, state, prior, allocation, i, j):
     """Propose to join the clusters of rows ``i`` and ``j`` under the label of the first."""
     labels, sizes = allocation.labels, allocation.sizes
@@ -123,7 +123,7 @@ def merge(rng, rows, state, prior, allocation, i, j):
     return 0
 
 
-@inlined
+@numba.njit
 def deal(rng, rows, state, allocation, n_members, i, j, left, right, threshold):
     """Deal the members to two clusters that ``i`` and ``j`` start; return log q and the first one's size.
 
@@ -161,13 +161,13 @@ def deal(rng, rows, state, allocation, n_members, i, j, left, right, threshold):
     return log_q, left_size
 
 
-@inlined
+@numba.njit
 def softplus(x):
     """log(1 + exp(x)) without overflow."""
     return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
 
 
-@inlined
+@numba.njit
 def gather(allocation, a, b, i, j):
     """Write the rows of slots ``a`` and ``b`` except ``i`` and ``j`` to ``members``; return how many."""
     count = 0
@@ -179,7 +179,7 @@ def gather(allocation, a, b, i, j):
     return count
 
 
-@inlined
+@numba.njit
 def shuffle(rng, members, n_members):
     """Fisher-Yates on the first ``n_members`` entries."""
     for position in range(n_members - 1, 0, -1):
@@ -187,15 +187,11 @@ def shuffle(rng, members, n_members):
         members[position], members[other] = members[other], members[position]
 
 
-@inlined
+@numba.njit
 def spare_slots(prior, sizes):
     """Three empty slots that stand for no component."""
-    found = np.empty(SLOTS_NEEDED, dtype=np.int64)
-    count = 0
+    first, second, third = -1, -1, -1
     for k in range(sizes.shape[0] - 1, -1, -1):
         if sizes[k] == 0 and not is_component(prior, k):
-            found[count] = k
-            count += 1
-            if count == SLOTS_NEEDED:
-                break
-    return found[0], found[1], found[2]
+            first, second, third = k, first, second
+    return first, second, third

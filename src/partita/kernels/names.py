@@ -95,7 +95,7 @@ def log_weights(rows, i, w, state, sizes, n_slots, own, out):
             out[own] = empty_value
 
 
-@generic("state", has_default=True)
+@generic("state", has_default=True, inline=True)
 def weights(rows, i, state, sizes, n_slots, own, out):
     """Predictive weight of row ``i`` in every slot, divided by a common factor whose log is returned.
 
@@ -113,7 +113,7 @@ def weights(rows, i, state, sizes, n_slots, own, out):
 # --- priors ---------------------------------------------------------------------------------------
 
 
-@generic("prior")
+@generic("prior", inline=True)
 def prior_weights(prior, sizes, n_slots, empty, out):
     """Prior weight of one more row in every slot, up to a common factor.
 

@@ -4,9 +4,9 @@ Removal is lazy: a row is scored with the full statistics of its own cluster, co
 form, and statistics are written only when the row moves. Prior weights always use the sizes after removal.
 """
 
+import numba
 import numpy as np
 
-from partita.kernels.compiling import inlined
 from partita.kernels.names import (
     add,
     fill_gaps,
@@ -20,8 +20,10 @@ from partita.kernels.names import (
     weights,
 )
 
+LEAST_TOTAL = 1e-200
 
-@inlined
+
+@numba.njit
 def scan(rng, rows, state, prior, allocation, order, start):
     """Reseat rows ``order[start:]``; stop early when no empty slot is left.
 
@@ -65,7 +67,7 @@ def scan(rng, rows, state, prior, allocation, order, start):
     return order.shape[0]
 
 
-@inlined
+@numba.njit
 def leave(rows, i, w, state, sizes, own):
     """Take a row out of the statistics of its slot, whose size no longer counts it."""
     if sizes[own] == 0:
@@ -74,26 +76,26 @@ def leave(rows, i, w, state, sizes, own):
         add(rows, i, -w, state, own)
 
 
-@inlined
+@numba.njit(forceinline=True)
 def score(rows, i, w, state, prior, allocation, n_slots, own, opening):
-    """Write prior times predictive of every slot to ``scores``, up to a common factor."""
+    """Write cumulative prior times predictive of the slots to ``scores``, up to a common factor."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
     if w == 1:
         weights(rows, i, state, sizes, n_slots, own, scores)
         prior_weights(prior, sizes, n_slots, opening, prior_scores)
         total = 0.0
         for k in range(n_slots):
-            scores[k] *= prior_scores[k]
-            total += scores[k]
-        if total > 1e-200:
+            total += scores[k] * prior_scores[k]
+            scores[k] = total
+        if total > LEAST_TOTAL:
             return
     # Tied copies, or everything that the prior allows has underflowed: the same in logs.
     log_weights(rows, i, w, state, sizes, n_slots, own, scores)
     log_prior_weights(prior, sizes, n_slots, opening, w, prior_scores)
-    exponentiate(scores, prior_scores, n_slots)
+    accumulate(scores, prior_scores, n_slots)
 
 
-@inlined
+@numba.njit
 def score_observed(rows, i, state, prior, allocation, n_slots, opening):
     """The same for a row with gaps, from its observed cells; the row is in no slot."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
@@ -101,35 +103,33 @@ def score_observed(rows, i, state, prior, allocation, n_slots, opening):
     for k in range(n_slots):
         scores[k] = log_predictive_observed(rows, i, state, k) if sizes[k] > 0 else empty_value
     log_prior_weights(prior, sizes, n_slots, opening, 1, prior_scores)
-    exponentiate(scores, prior_scores, n_slots)
+    accumulate(scores, prior_scores, n_slots)
 
 
-@inlined
-def exponentiate(scores, log_prior_scores, n_slots):
-    """Turn logs into weights whose largest is 1."""
+@numba.njit
+def accumulate(scores, log_prior_scores, n_slots):
+    """Turn log predictive and log prior weights into cumulative weights."""
     top = -np.inf
     for k in range(n_slots):
         scores[k] += log_prior_scores[k]
         top = max(top, scores[k])
-    for k in range(n_slots):
-        scores[k] = np.exp(scores[k] - top)
-
-
-@inlined
-def draw(rng, scores, n_slots):
-    """Draw a slot with probability proportional to its score; scores become cumulative."""
     total = 0.0
     for k in range(n_slots):
-        total += scores[k]
+        total += np.exp(scores[k] - top)
         scores[k] = total
-    threshold = rng.random() * total
+
+
+@numba.njit(forceinline=True)
+def draw(rng, cumulative, n_slots):
+    """Draw a slot, given cumulative weights."""
+    threshold = rng.random() * cumulative[n_slots - 1]
     chosen = 0
     for k in range(n_slots):
-        chosen += scores[k] <= threshold
+        chosen += cumulative[k] <= threshold
     return min(chosen, n_slots - 1)
 
 
-@inlined
+@numba.njit
 def first_empty(sizes, n_slots):
     """The first empty slot, or ``n_slots`` when all of them are occupied."""
     for k in range(n_slots):

@@ -5,7 +5,7 @@ import numpy as np
 from partita.kernels.compiling import entry
 
 
-@entry
+@entry(allocates=True)
 def draw_urn_labels(rng, n, concentration, discount):
     """Draw labels, in order of appearance, from the Pitman-Yor urn (a Dirichlet process at discount 0).
 

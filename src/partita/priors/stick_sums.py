@@ -86,7 +86,7 @@ def log_truncation(sizes: np.ndarray, n_components: int, concentration: float) -
     return float(log_sum)
 
 
-@entry
+@entry(allocates=True)
 def log_sum_over_orders(distinct, multiplicity, strides, n_steps, concentration, values):
     """Backward recursion of ``log_truncation`` over components; ``values`` holds those of the last one."""
     n_sizes = distinct.size

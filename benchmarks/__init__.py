@@ -1,0 +1,1 @@
+"""Each paper's tables and each peer, side by side, one command each."""

@@ -1,0 +1,190 @@
+"""Co-clustering: how often every two rows are in one cluster, rows ordered by the estimate."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.partitions import by_size
+from partita.posterior import Posterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ROWS = 1000
+"""Rows that are drawn: more would not be told apart."""
+
+COLORS = ("#f1faf5", "#b4e4d3", "#5cc5ad", "#36a0ab", "#3879a3", "#3c5397", "#372f60", "#1d1528")
+"""Equal steps of lightness from pale (never together) to dark (always)."""
+
+NOT_KNOWN = "0.8"
+NARROWEST_NAMED, NARROWEST_SIZED = 0.04, 0.09
+"""Shares of the rows shown from which a cluster has room for its name, and for its size too."""
+
+
+@dataclass(frozen=True)
+class CoclusteringData:
+    """What the picture shows.
+
+    Attributes
+    ----------
+    similarity : (m, m) array
+        Co-clustering probabilities of the rows shown, in the order shown; nan where no draw labels both rows.
+    order : (m,) int array
+        The rows shown, by position in the table.
+    labels : (m,) int array
+        Their clusters: 0 is the largest, in blocks.
+    boundaries : (K + 1,) int array
+        Cluster k is shown from ``boundaries[k]`` up to and without ``boundaries[k + 1]``.
+    sizes : (K,) int array
+        Rows of every cluster, whether shown or not.
+    """
+
+    similarity: np.ndarray
+    order: np.ndarray
+    labels: np.ndarray
+    boundaries: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.sizes)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that have a cluster, whether shown or not."""
+        return int(self.sizes.sum())
+
+
+def coclustering_data(posterior: Posterior, labels: Any = None, *, most_rows: int = MOST_ROWS) -> CoclusteringData:
+    """Order rows by cluster, and within it from its core to its edge: by mean similarity to its other rows.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    labels : (n_objects,) array-like of int, optional
+        A partition to order by, ``posterior.estimate().labels`` by default. Rows labelled -1 are left out.
+    most_rows : int
+        Of more rows, about as many are shown: the same share of every cluster, at least one row of each.
+
+    Notes
+    -----
+    Cost O(draws x m^2) for the m rows shown; never an n x n array.
+    """
+    given = posterior.estimate().labels if labels is None else _checked(labels, posterior.n_objects)
+    clusters = by_size(given)
+    if clusters.max() < 0:
+        raise ValueError("All labels are -1: there is no cluster to show.")
+    sizes = np.bincount(clusters[clusters >= 0])
+    rows = _spread(clusters, sizes, most_rows)
+    similarity = _similarity(posterior, rows)
+    shown = clusters[rows]
+    inner = np.lexsort((rows, -_closeness(similarity, shown), shown))
+    return CoclusteringData(
+        similarity=similarity[np.ix_(inner, inner)],
+        order=rows[inner],
+        labels=shown[inner],
+        boundaries=np.concatenate([[0], np.cumsum(np.bincount(shown))]),
+        sizes=sizes,
+    )
+
+
+def coclustering(posterior: Posterior, labels: Any = None, ax: "Axes | None" = None) -> "Axes":
+    """Draw the co-clustering probabilities; blocks on the diagonal are the clusters of the estimate.
+
+    A dark block is a group whose rows belong together in nearly all draws; colour outside the blocks
+    shows which groups could as well be one, a pale edge which rows are uncertain.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    labels : (n_objects,) array-like of int, optional
+        A partition to order by, ``posterior.estimate().labels`` by default.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure that belongs to no window: ``ax.figure.savefig(path)``.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    data = coclustering_data(posterior, labels)
+    if ax is None:
+        ax = Figure(figsize=(6.4, 5.6), dpi=150, layout="constrained").subplots()
+    colors = LinearSegmentedColormap.from_list("coclustering", COLORS).with_extremes(bad=NOT_KNOWN)
+    size = len(data.order)
+    image = ax.imshow(
+        data.similarity, cmap=colors, vmin=0.0, vmax=1.0, interpolation="nearest", extent=(0, size, size, 0)
+    )
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, ticks=[0, 0.25, 0.5, 0.75, 1])
+    bar.set_label("probability of being in one group")
+    bar.outline.set_visible(False)
+    _draw_blocks(ax, data)
+    ax.set_title(_title(data), loc="left", fontsize="medium")
+    return ax
+
+
+def _draw_blocks(ax: "Axes", data: CoclusteringData) -> None:
+    """Outline every cluster's block and name it on the left."""
+    from matplotlib.patches import Rectangle
+
+    starts, widths = data.boundaries[:-1], np.diff(data.boundaries)
+    for start, width in zip(starts, widths):
+        ax.add_patch(Rectangle((start, start), width, width, fill=False, edgecolor="0.35", linewidth=0.8))
+    ax.set_yticks(starts + widths / 2, _names(data))
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _names(data: CoclusteringData) -> list[str]:
+    shares = np.diff(data.boundaries) / len(data.order)
+    names = [f"group {k}" if share >= NARROWEST_NAMED else "" for k, share in enumerate(shares)]
+    return [
+        f"{name}\n{_rows(size)}" if share >= NARROWEST_SIZED else name
+        for name, size, share in zip(names, data.sizes, shares)
+    ]
+
+
+def _title(data: CoclusteringData) -> str:
+    groups = "1 group" if data.n_clusters == 1 else f"{data.n_clusters} groups"
+    title = f"{_rows(data.n_rows)}, {groups}"
+    return title if len(data.order) == data.n_rows else f"{title} ({len(data.order):,} of the rows shown)"
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
+def _checked(labels: Any, n_objects: int) -> np.ndarray:
+    given = np.asarray(labels)
+    if given.shape != (n_objects,):
+        raise ValueError(f"labels must be one per row of the posterior, shape ({n_objects},); got {given.shape}.")
+    return given
+
+
+def _spread(clusters: np.ndarray, sizes: np.ndarray, most_rows: int) -> np.ndarray:
+    """Rows evenly spaced within every cluster, about ``most_rows`` in all, cluster after cluster."""
+    share = min(1.0, most_rows / sizes.sum())
+    chosen = []
+    for k, size in enumerate(sizes):
+        n_shown = max(1, round(size * share))
+        members = np.flatnonzero(clusters == k)
+        chosen.append(members[(np.arange(n_shown) * size) // n_shown])
+    return np.concatenate(chosen)
+
+
+def _similarity(posterior: Posterior, rows: np.ndarray) -> np.ndarray:
+    some = np.asarray(posterior.partitions)[..., rows]
+    return Posterior(some, weights=posterior.weights).similarity()
+
+
+def _closeness(similarity: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Mean similarity of every row to the other rows of its cluster; 0 where nothing is known."""
+    same = (clusters[:, None] == clusters) & ~np.isnan(similarity)
+    np.fill_diagonal(same, False)
+    total = np.where(same, similarity, 0.0).sum(axis=1)
+    return total / np.maximum(same.sum(axis=1), 1)

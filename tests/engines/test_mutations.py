@@ -1,0 +1,123 @@
+"""The enumeration oracle must fail on every engine that is wrong in one line."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import partita
+
+PACKAGE = Path(partita.__file__).parent
+PROJECT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One edit of the package, and the model on which it must show."""
+
+    file: str
+    text: str
+    becomes: str
+    prior: str
+    options: tuple[str, ...] = ()
+
+
+LAST_STICK = """        unbroken = scale * (a + from_here)
+    out[order[last]] = unbroken
+"""
+KEPT_STICK = """        unbroken = scale * (a + from_here)
+    out[order[last]] = unbroken * (1.0 + from_here) / (1.0 + a + from_here)
+"""
+MOVING = """            if own >= 0:
+                leave(rows, i, w, state, sizes, own)
+            add(rows, i, w, state, chosen)
+"""
+PRIOR_WEIGHTS = "        prior_weights(prior, sizes, n_slots, opening, prior_scores)\n"
+STILL_SEATED = f"""        sizes[max(own, 0)] += own >= 0
+{PRIOR_WEIGHTS}        sizes[max(own, 0)] -= own >= 0
+"""
+MUTATIONS = {
+    "every component gets alpha instead of alpha/H": Mutation(
+        "priors/finite_dirichlet.py",
+        "return concentration / self.n_components",
+        "return concentration",
+        "finite-dirichlet",
+    ),
+    "compiled weights read alpha instead of alpha/H": Mutation(
+        "priors/gibbs_type.py",
+        "join = np.arange(n) + self.shift(concentration)",
+        "join = np.arange(n) + concentration",
+        "finite-dirichlet",
+    ),
+    "the last stick is like the others": Mutation("priors/stick_state.py", LAST_STICK, KEPT_STICK, "stick-breaking"),
+    "a split forgets its probability": Mutation(
+        "kernels/merge_split.py", " + np.log(n_targets) - log_q", " + np.log(n_targets)", "dirichlet-process"
+    ),
+    "a split forgets how many labels there were": Mutation(
+        "kernels/merge_split.py", " + np.log(n_targets) - log_q", " - log_q", "stick-breaking"
+    ),
+    "a row is scored with itself in its cluster": Mutation(
+        "kernels/scan.py",
+        "weights(rows, i, state, sizes, n_slots, own, scores)",
+        "weights(rows, i, state, sizes, n_slots, -1, scores)",
+        "dirichlet-process",
+    ),
+    "a row that moves stays in the statistics it left": Mutation(
+        "kernels/scan.py", MOVING, "            add(rows, i, w, state, chosen)\n", "dirichlet-process"
+    ),
+    "the prior still counts the row where it sat": Mutation(
+        "kernels/scan.py", PRIOR_WEIGHTS, STILL_SEATED, "stick-breaking"
+    ),
+    "tied copies count once in the prior": Mutation(
+        "kernels/scan.py",
+        "log_prior_weights(prior, sizes, n_slots, opening, w, prior_scores)",
+        "log_prior_weights(prior, sizes, n_slots, opening, 1, prior_scores)",
+        "dirichlet-process",
+        ("--tied", "--merge-split", "1"),
+    ),
+}
+
+
+def run_copy(folder: Path, prior: str, *options: str) -> dict:
+    """The oracle's verdict on the copy of the package in ``folder``."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), str(PROJECT)]),
+        "PARTITA_CACHE_DIR": str(folder / "cache"),
+    }
+    command = [sys.executable, "-m", "tests.engines.mutant", prior, *options]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert Path(result["package"]).is_relative_to(folder)
+    return result
+
+
+def copy_of_package(folder: Path) -> Path:
+    return Path(shutil.copytree(PACKAGE, folder / "partita", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=MUTATIONS.keys())
+def test_a_wrong_line_is_seen(mutation, tmp_path):
+    path = copy_of_package(tmp_path) / mutation.file
+    source = path.read_text()
+    assert source.count(mutation.text) == 1
+    path.write_text(source.replace(mutation.text, mutation.becomes))
+    result = run_copy(tmp_path, mutation.prior, *mutation.options)
+    assert not result["agrees"], result["because"]
+
+
+@pytest.mark.parametrize(
+    "asked", [("finite-dirichlet",), ("stick-breaking",), ("dirichlet-process", "--tied", "--merge-split", "1")]
+)
+def test_the_unchanged_copy_agrees(asked, tmp_path):
+    copy_of_package(tmp_path)
+    result = run_copy(tmp_path, *asked)
+    assert result["agrees"], result["because"]

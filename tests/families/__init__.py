@@ -1,0 +1,1 @@
+"""Each family's own promises: conventions, defaults, refusals, missing cells."""

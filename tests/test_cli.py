@@ -1,0 +1,148 @@
+"""The real command in its own process."""
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
+
+
+def partita(*arguments, cwd=None):
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=480, cwd=cwd)
+
+
+def read_labels(folder):
+    with open(folder / "labels.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "deep" / "er"
+    runs = [partita("demo", "--out", folder, "--seed", 5)]
+    first = {path.name: path.read_bytes() for path in folder.iterdir()}
+    runs.append(partita("demo", "--out", folder, "--seed", 5))
+    return folder, runs, first
+
+
+@pytest.mark.xdist_group("mixed")
+class TestDemo:
+    def test_runs_twice_in_a_row_and_leaves_its_three_files(self, two_runs):
+        folder, runs, first = two_runs
+        assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
+        assert {path.name for path in folder.iterdir()} == set(first) == {
+            "labels.csv",
+            "summary.json",
+            "coclustering.png",
+        }
+
+    def test_same_seed_same_answer(self, two_runs):
+        folder, _, first = two_runs
+        assert (folder / "labels.csv").read_bytes() == first["labels.csv"]
+        times = [json.loads(first["summary.json"]), json.loads((folder / "summary.json").read_text())]
+        assert {**times[0], "seconds": 0} == {**times[1], "seconds": 0}
+
+    def test_summary_and_labels_say_the_same(self, two_runs):
+        folder, _, _ = two_runs
+        summary = json.loads((folder / "summary.json").read_text())
+        rows = read_labels(folder)
+        labels = np.array([int(row["label"]) for row in rows])
+        confidence = np.array([float(row["confidence"]) for row in rows])
+        assert 2 <= summary["n_clusters"] <= 8
+        assert [int(row["row"]) for row in rows] == list(range(summary["n_rows"]))
+        assert np.bincount(labels).tolist() == summary["sizes"]
+        assert summary["n_clusters"] == len(set(labels.tolist())) == len(summary["sizes"])
+        assert summary["n_confident"] == (confidence >= 0.9).sum()
+        assert all(row["label"] != row["runner_up"] for row in rows)
+        assert sum(summary["n_clusters_probabilities"].values()) == pytest.approx(1.0, abs=1e-4)
+        assert summary["seed"] == 5
+        assert {"converged", "verdict", "seconds", "version"} <= summary.keys()
+
+    def test_the_picture_is_a_png(self, two_runs):
+        assert (two_runs[0] / "coclustering.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+    def test_the_words_say_what_the_files_say(self, two_runs):
+        folder, runs, _ = two_runs
+        summary = json.loads((folder / "summary.json").read_text())
+        said = runs[1].stdout
+        assert "300 customers" in said
+        assert f"{summary['n_clusters']} groups of {', '.join(map(str, summary['sizes']))} customers" in said
+        assert f"{summary['n_confident']} of 300 customers are placed with confidence 0.9 or more" in said
+        assert summary["verdict"] in said
+        assert said.count("\n  group ") == summary["n_clusters"]
+        assert str(folder) in said
+        assert "Traceback" not in runs[1].stderr
+
+
+@pytest.mark.parametrize("below", [".", "child"])
+def test_an_output_folder_that_cannot_be_gets_one_sentence(tmp_path, below):
+    file = tmp_path / "taken"
+    file.write_text("mine")
+    run = partita("demo", "--out", file / below)
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr.startswith("Cannot write to ")
+    assert run.stderr.count("\n") == 1
+    assert "--out" in run.stderr
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("wrong", [["demo", "--sed", "1"], ["demo", "--seed", "-1"], ["demmo"]])
+def test_what_is_not_understood_exits_2_without_a_traceback(tmp_path, wrong):
+    run = partita(*wrong, cwd=tmp_path)
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_the_command_and_starts_fast(tmp_path):
+    started = time.perf_counter()
+    run = partita("--help", cwd=tmp_path)
+    assert time.perf_counter() - started < 1.5
+    assert run.returncode == 0
+    assert "demo" in run.stdout
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_words_alone_import_no_compiled_code_and_no_plotting(word):
+    code = (
+        "import sys\nfrom partita.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'narwhals'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code, word], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+
+
+def test_version_is_the_package_s():
+    from partita import __version__
+
+    assert partita("--version").stdout == f"partita {__version__}\n"
+
+
+def test_the_installed_script_is_this_command():
+    script = Path(sys.executable).with_name("partita")
+    run = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0
+    assert run.stdout.startswith("partita ")
+
+
+@pytest.mark.xdist_group("mixed")
+def test_the_table_has_what_the_demo_says():
+    from partita.demo import CATEGORICAL, NUMERIC, customers, describe_table
+
+    table = customers()
+    gaps = [column.astype(object) for column in table.values()]
+    n_missing = sum(cell is None or cell != cell for column in gaps for cell in column)  # noqa: PLR0124
+    assert list(table) == [*NUMERIC, *CATEGORICAL]
+    assert 0.03 < n_missing / (300 * len(table)) < 0.07
+    assert f"{n_missing} cells missing" in describe_table(table)
+    for name, (categories, _) in CATEGORICAL.items():
+        assert {cell for cell in table[name] if cell is not None} == set(categories)

@@ -1,0 +1,72 @@
+"""Every Python example of the README and of the docs runs, every link leads somewhere, every option is described."""
+
+import inspect
+import re
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from partita import Mixture
+from partita.engines import ENGINES
+from partita.families import Categorical, Count, Gaussian, Mixed
+from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(python|output)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text())]
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.xdist_group("mixed")
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+def test_examples_run_in_order_and_print_what_the_page_says(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
+    namespace: dict = {"__name__": page.stem}
+    text = page.read_text()
+    printed = ""
+    for block in BLOCK.finditer(text):
+        if block[1] == "output":
+            assert printed == block[2]
+            continue
+        lines_before = text[: block.start(2)].count("\n")
+        exec(compile("\n" * lines_before + block[2], name(page), "exec"), namespace)
+        printed = capsys.readouterr().out
+
+
+def test_the_pages_that_should_have_examples_have_some():
+    named = {name(page) for page in WITH_EXAMPLES}
+    assert {"README.md", *(f"docs/{page}.md" for page in ("mixture", "families", "priors", "gibbs"))} <= named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_between_files_lead_somewhere(page):
+    broken = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert not broken
+
+
+@pytest.mark.parametrize(
+    ("page", "kinds"),
+    [
+        ("mixture", [Mixture]),
+        ("families", [Gaussian, Categorical, Count, Mixed]),
+        ("priors", [DirichletProcess, PitmanYor, FiniteMixtures, FiniteDirichlet, StickBreaking]),
+        ("gibbs", list(ENGINES.values())),
+    ],
+)
+def test_every_option_is_described(page, kinds):
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    for kind in kinds:
+        options = [option for option in inspect.signature(kind).parameters if not re.search(rf"\b{option}\b", text)]
+        assert not options, f"{kind.__name__}: {options}"
+
+
+def test_the_readme_opens_with_the_two_commands():
+    opening = (ROOT / "README.md").read_text()[:1500]
+    assert 0 <= opening.find("make demo") < opening.find("make test")
