@@ -76,7 +76,7 @@ class DirichletCategorical(Conjugate):
         """The table's codes as positions in the table of numerators."""
         codes = table.codes[:, self.columns].astype(np.int64)
         position = np.ascontiguousarray(np.where(codes < 0, -1, codes + self.offset[:-1]))
-        return CategoricalRows(position, (codes >= 0).all(axis=1))
+        return CategoricalRows(position, np.all(codes >= 0, axis=1))
 
     def state(self, n_slots: int) -> CategoricalState:
         """Empty slots."""
