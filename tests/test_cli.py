@@ -13,8 +13,12 @@ import pytest
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
 
 
-def partita(*arguments, cwd=None):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=480, cwd=cwd)
+def run_process(command, **options):
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=480, **options)
+
+
+def partita(*arguments, **options):
+    return run_process([*COMMAND, *map(str, arguments)], **options)
 
 
 def read_labels(folder):
@@ -36,11 +40,15 @@ class TestDemo:
     def test_runs_twice_in_a_row_and_leaves_its_three_files(self, two_runs):
         folder, runs, first = two_runs
         assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
-        assert {path.name for path in folder.iterdir()} == set(first) == {
-            "labels.csv",
-            "summary.json",
-            "coclustering.png",
-        }
+        assert (
+            {path.name for path in folder.iterdir()}
+            == set(first)
+            == {
+                "labels.csv",
+                "summary.json",
+                "coclustering.png",
+            }
+        )
 
     def test_same_seed_same_answer(self, two_runs):
         folder, _, first = two_runs
@@ -117,7 +125,7 @@ def test_words_alone_import_no_compiled_code_and_no_plotting(word):
         "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'narwhals'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
-    run = subprocess.run([sys.executable, "-c", code, word], capture_output=True, text=True, timeout=60)
+    run = run_process([sys.executable, "-c", code, word])
     assert run.returncode == 0, run.stderr
 
 
@@ -129,7 +137,7 @@ def test_version_is_the_package_s():
 
 def test_the_installed_script_is_this_command():
     script = Path(sys.executable).with_name("partita")
-    run = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60)
+    run = run_process([script, "--version"])
     assert run.returncode == 0
     assert run.stdout.startswith("partita ")
 

@@ -8,6 +8,7 @@ import matplotlib
 import pytest
 
 from partita import Mixture
+from partita.demo import customers, describe_table
 from partita.engines import ENGINES
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
@@ -70,3 +71,9 @@ def test_every_option_is_described(page, kinds):
 def test_the_readme_opens_with_the_two_commands():
     opening = (ROOT / "README.md").read_text()[:1500]
     assert 0 <= opening.find("make demo") < opening.find("make test")
+
+
+def test_the_readme_shows_the_table_that_the_demo_clusters():
+    shown = (ROOT / "README.md").read_text().split("```text\n")[1].splitlines()
+    assert shown[0] == describe_table(customers())
+    assert sum(line.startswith("  group ") for line in shown) == int(shown[1].split()[0])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import partita
 from partita.mixture import Mixture
@@ -70,7 +71,7 @@ def fit(seed: int) -> Result:
     model = Mixture(random_state=seed, n_jobs=-1, progress=True)
     started = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the verdict on the chains is part of what is told
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict on the chains is told in any case
         model.fit(table)
     return Result(columns, model, seed, time.perf_counter() - started)
 
@@ -210,7 +211,8 @@ def picture(model: Mixture) -> bytes:
     from partita.plots import coclustering
 
     image = io.BytesIO()
-    coclustering(model.posterior_, model.labels_).figure.savefig(image, format="png")
+    figure = coclustering(model.posterior_, model.labels_).figure
+    figure.savefig(image, format="png")  # type: ignore[union-attr]
     return image.getvalue()
 
 

@@ -115,12 +115,12 @@ def log_sticks(sizes, a):
 
 def far_apart(n):
     """Rows that all look different, for a family of every kind."""
-    x = 100.0 * np.arange(n)[:, None] * [1.0, -1.0]
+    x = 100.0 * np.column_stack([np.arange(n), np.arange(n) * 7 % n])
     codes = np.array([[str(i), str(i * 7 % n)] for i in range(n)], dtype=object)
     counts = 1000 * np.arange(n)[:, None]
     read = Table.read
     return [
-        (Gaussian(scale=1.0, dof=4.0, mean_precision=1e-6), read(x, standardize=False)),
+        (Gaussian(scale=1000.0, dof=1000.0, mean_precision=1e-4), read(x, standardize=False)),
         (Gaussian(covariance="diag", scale=1.0, mean_precision=1e-6), read(x, standardize=False)),
         (Gaussian(covariance="known", variance=1.0, mean_variance=1e6), read(x, standardize=False)),
         (Categorical(pseudocount=0.01), read(codes)),
@@ -294,12 +294,12 @@ def wide(n_columns, *, missing):
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.xdist_group(type(CATEGORICAL.likelihood).__name__)
-def test_a_thousand_categorical_columns_keep_the_posterior(missing):
-    example = wide(1000, missing=missing)
+def test_seven_hundred_categorical_columns_keep_the_posterior(missing):
+    example = wide(700, missing=missing)
     exact = exact_posterior(example.subsets(), DIRICHLET)
     assert np.median(example.subsets()[2 ** np.arange(5)]) < np.log(np.finfo(float).tiny)
     assert exact.probabilities.max() < 0.9
-    chain = run_gibbs(example.model(DIRICHLET), n_draws=5000, seed=42)
+    chain = run_gibbs(example.model(DIRICHLET), n_draws=3000, seed=42)
     agreement = compare_partitions(chain.labels, exact)
     assert agreement.agrees, agreement
 

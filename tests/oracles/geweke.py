@@ -134,9 +134,9 @@ def statistics(labels: np.ndarray, concentration: float, cells: Cells) -> list[f
 
 
 def bounded(cells: Cells) -> Any:
-    """A number between -1 and 1 per row, from the first column of the first block that has one."""
+    """A number between -1 and 1 for each of the first two rows, from the first block that has columns."""
     if cells.numeric.shape[1]:
         return np.tanh(cells.numeric[:2].sum(axis=1))
     if cells.codes.shape[1]:
-        return 1.0 - 2.0 * (cells.codes[:2, 0] == 0)
-    return np.tanh(cells.counts[:2, 0] / 2.0 - 1.0)
+        return np.tanh(cells.codes[:2].sum(axis=1) - 1.0)
+    return np.tanh(cells.counts[:2].sum(axis=1) / 4.0 - 1.0)

@@ -66,14 +66,15 @@ class Gaussian(Family, name="gaussian"):
 
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's numeric columns."""
-        self._check()
+        self.check()
         x = table.numeric[:, columns]
         average, variance = column_moments(x)
         mean = average if self.mean is None else per_column("mean", self.mean, len(columns), positive=False)
         build = {"full": self._full, "diag": self._diagonal, "known": self._known}[self.covariance]
         return build(mean, variance, columns, not np.isnan(x).any())
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse an unknown covariance and options that it does not use."""
         used = choose("covariance", self.covariance, OPTIONS)
         for option in ("mean_precision", "dof", "scale", "variance", "mean_variance"):
             if getattr(self, option) is not None and option not in used:
@@ -91,7 +92,7 @@ class Gaussian(Family, name="gaussian"):
         if self.scale is None:
             scale = np.diag(EXPECTED_VARIANCE * max(dof - d - 1.0, 1.0) * variance)
         else:
-            scale = _scale_matrix(self.scale, d)
+            scale = scale_matrix(self.scale, d)
         return NormalInverseWishart(mean, precision, dof, scale, columns)
 
     def _diagonal(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
@@ -135,9 +136,12 @@ def column_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.where(variance > 0, variance, 1.0)
 
 
-def _scale_matrix(value: Any, d: int) -> np.ndarray:
+def scale_matrix(value: Any, d: int) -> np.ndarray:
     """A positive definite d x d matrix, or a positive number times the identity."""
-    matrix = np.asarray(value, dtype=np.float64)
+    try:
+        matrix = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"scale must be a number or a {d} x {d} matrix, got {value!r}.") from None
     if matrix.ndim == 0:
         return scalar("scale", value) * np.eye(d)
     if matrix.shape != (d, d):

@@ -10,7 +10,7 @@ from partita.families.categorical import Categorical
 from partita.families.count import Count
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
-from partita.families.gaussian import Gaussian
+from partita.families.gaussian import Gaussian, scale_matrix
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
@@ -46,7 +46,9 @@ class Mixed(Family, name="mixed"):
             "count": [],
         }
         for family, kind, columns in self._groups(table):
-            kind = family.covariance if isinstance(family, Gaussian) else kind
+            if isinstance(family, Gaussian):
+                family.check()
+                kind = family.covariance
             blocks[kind].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
         return Product(
             _only(blocks["full"]),
@@ -58,7 +60,7 @@ class Mixed(Family, name="mixed"):
 
     def _groups(self, table: Table) -> list[tuple[Family, str, np.ndarray]]:
         """Family, kind and positions within the kind's block, one group per name and per kind."""
-        given = dict(self.families or {})
+        given = {str(key): family for key, family in (self.families or {}).items()}
         of_kind = {
             "numeric": table.schema.numeric,
             "categorical": table.schema.categorical,
@@ -66,7 +68,7 @@ class Mixed(Family, name="mixed"):
         }
         names = {str(column.name) for column in table.schema.columns}
         for key, family in given.items():
-            choose("the key of Mixed(families=...)", str(key), dict.fromkeys([*names, *KINDS]))
+            choose("the key of Mixed(families=...)", key, dict.fromkeys([*names, *KINDS]))
             if not isinstance(family, Gaussian | Categorical | Count):
                 raise TypeError(
                     f"Mixed(families=...) takes Gaussian, Categorical or Count, got {family!r} for {key!r}."
@@ -124,10 +126,13 @@ def _matching(family: Family, kind: str, key: str) -> Family:
 
 def _one_column(family: Family) -> Family:
     """A full covariance of one column is its diagonal form, parameter by parameter."""
-    if not isinstance(family, Gaussian) or family.covariance != "full":
+    if not isinstance(family, Gaussian):
+        return family
+    family.check()
+    if family.covariance != "full":
         return family
     dof = 3.0 if family.dof is None else family.dof
-    scale = None if family.scale is None else float(np.asarray(family.scale, dtype=np.float64).reshape(-1)[0])
+    scale = None if family.scale is None else scale_matrix(family.scale, 1)[0, 0]
     return Gaussian(covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale)
 
 

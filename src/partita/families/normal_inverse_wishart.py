@@ -92,13 +92,13 @@ class NormalInverseWishart(Conjugate):
         d = self.mean.shape[0]
         log_det = np.linalg.slogdet(self.scale)[1] if d else 0.0
         return WishartState(
-            stats=np.zeros((n_slots, 1 + d + d * d)),
+            stats=np.zeros((n_slots, 1 + d + d * d if d else 0)),
             mean=np.zeros((n_slots, d)),
             factor=np.zeros((n_slots, d, d)),
             log_det=np.zeros(n_slots),
             constant=np.zeros((n_slots, 2)),
             hyper=np.array([self.mean_precision, self.dof, log_det]),
-            scale=np.array(self.scale),
+            scale=np.array(self.scale, order="C"),
             work=np.zeros((3, d)),
             matrix=np.zeros((d, d)),
         )
@@ -110,6 +110,8 @@ class NormalInverseWishart(Conjugate):
     def suffstats(self, rows: WishartRows, resp: np.ndarray) -> np.ndarray:
         """n, sum x and sum xx' per cluster, of the completed rows."""
         x = rows.x
+        if x.shape[1] == 0:
+            return np.zeros((resp.shape[1], 0))
         second = np.stack([(x.T * r) @ x for r in resp.T]).reshape(resp.shape[1], -1)
         return np.hstack([resp.sum(axis=0)[:, None], resp.T @ x, second])
 
@@ -236,6 +238,8 @@ def _set_constants(state, slot):
 @implements(log_marginal, WishartState)
 def _log_marginal(state, slot):
     d = state.mean.shape[1]
+    if d == 0:
+        return 0.0
     n = state.stats[slot, 0]
     k0, v0, log_det0 = state.hyper
     return (

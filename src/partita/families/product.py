@@ -101,14 +101,14 @@ class Product(Conjugate):
         """Sum over blocks."""
         total = np.zeros(stats.shape[0])
         for block, part in zip(self.blocks, self._split(stats)):
-            if part.shape[1] > 1:  # an empty full block still counts its rows
+            if part.shape[1] > 0:
                 total += block.log_marginal(part)
         return total
 
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> list[Any]:
         """Parameters of every block; None for an empty one."""
         return [
-            block.sample_params(rng, part) if part.shape[1] > 1 else None
+            block.sample_params(rng, part) if part.shape[1] > 0 else None
             for block, part in zip(self.blocks, self._split(stats))
         ]
 

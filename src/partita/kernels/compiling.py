@@ -22,6 +22,7 @@ import numpy as np
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _NUMBA_CONFIG: Any = numba.config
+_NJIT: Any = numba.njit  # "_nrt" is missing from its annotations
 _ROOMS = ("kernels", "families", "priors")
 _ENTRIES: list["Entry"] = []
 
@@ -93,7 +94,7 @@ def _cached_njit(function: Callable, allocates: bool, folder: Path) -> Any:
     before = _NUMBA_CONFIG.CACHE_DIR
     _NUMBA_CONFIG.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, nogil=True, _nrt=allocates)(function)
+        return _NJIT(cache=True, nogil=True, _nrt=allocates)(function)
     finally:
         _NUMBA_CONFIG.CACHE_DIR = before
 
@@ -133,9 +134,12 @@ def _cache_root() -> Path:
 
 
 def _temporary_root() -> Path:
-    root = Path(tempfile.gettempdir()) / f"partita-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
-    root.mkdir(parents=True, exist_ok=True)
-    return root
+    """A folder of this user alone: compiled code is not read from where others can write."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    root = Path(tempfile.gettempdir()) / f"partita-{user}"
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owned = not hasattr(os, "getuid") or (root.stat().st_uid == user and not root.stat().st_mode & 0o022)
+    return root if owned and not root.is_symlink() else Path(tempfile.mkdtemp(prefix="partita-"))
 
 
 @cache
