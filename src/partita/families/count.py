@@ -16,7 +16,7 @@ class Count(Family, name="count"):
     Parameters
     ----------
     shape, rate : float or one per column
-        Gamma prior of every column's rate. None: shape 1, and the rate for which the expected rate is the mean of the column.
+        Gamma prior of every column's rate. None: shape 1, and a rate that expects the mean of the column.
     """
 
     def __init__(self, *, shape: Any = None, rate: Any = None):
