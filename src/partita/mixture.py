@@ -193,7 +193,8 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     def novelty(self, X: Any) -> np.ndarray:
         """Probability that each row belongs to a cluster not seen in ``fit``."""
-        logs = log_joint_with_clusters(self._model, self._clusters, self._read(X))
+        table = self._read(X)
+        logs = log_joint_with_clusters(self._model, self._clusters, table)
         return np.exp(logs[:, -1] - logsumexp(logs, axis=1))
 
     def score_samples(self, X: Any) -> np.ndarray:

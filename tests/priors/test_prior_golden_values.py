@@ -34,8 +34,7 @@ def posterior(prior, data, log_marginal):
     partitions = np.array(list(set_partitions(len(data))))
     log_joint = np.array(
         [
-            prior.log_probability(labels)
-            + sum(log_marginal(data[labels == k]) for k in range(labels.max() + 1))
+            prior.log_probability(labels) + sum(log_marginal(data[labels == k]) for k in range(labels.max() + 1))
             for labels in partitions
         ]
     )

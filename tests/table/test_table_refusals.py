@@ -57,9 +57,7 @@ def test_truth_values_beside_numbers_are_refused_as_categories_too():
         Table.read(frame_with([True, 1]), column_types={"bad": "categorical"})
 
 
-@pytest.mark.parametrize(
-    "cell", [{"foo": "bar"}, [1, 2], (1, 2), b"bytes", object()], ids=lambda c: type(c).__name__
-)
+@pytest.mark.parametrize("cell", [{"foo": "bar"}, [1, 2], (1, 2), b"bytes", object()], ids=lambda c: type(c).__name__)
 @pytest.mark.parametrize("told", [None, "categorical", "numeric"])
 def test_cells_that_are_neither_text_nor_number(cell, told):
     cells = np.full((4, 1), 1.0, dtype=object)
@@ -90,9 +88,7 @@ TIMES = {
 @pytest.mark.parametrize("form", TIMES)
 @pytest.mark.parametrize("told", [None, "numeric", "count"])
 def test_times(form, told):
-    with pytest.raises(
-        TypeError, match=r"'bad' holds times \(row 0.*Turn .* number.*column_types.*categorical"
-    ):
+    with pytest.raises(TypeError, match=r"'bad' holds times \(row 0.*Turn .* number.*column_types.*categorical"):
         Table.read(TIMES[form], column_types=told and {"bad": told})
 
 
@@ -117,17 +113,13 @@ def test_sparse_and_lazy():
         Table.read(pl.LazyFrame({"a": [1]}))
 
 
-@pytest.mark.parametrize(
-    "X", [np.arange(3.0), ["a", "b"], [1, 2], pd.Series([1, 2]), pl.Series([1, 2])], ids=repr
-)
+@pytest.mark.parametrize("X", [np.arange(3.0), ["a", "b"], [1, 2], pd.Series([1, 2]), pl.Series([1, 2])], ids=repr)
 def test_one_dimension(X):
     with pytest.raises(ValueError, match=r"Expected 2D array(.|\n)*Reshape your data"):
         Table.read(X)
 
 
-@pytest.mark.parametrize(
-    "X", [np.empty((0, 3)), pd.DataFrame(np.empty((0, 3))), np.empty((0, 3), dtype=object)]
-)
+@pytest.mark.parametrize("X", [np.empty((0, 3)), pd.DataFrame(np.empty((0, 3))), np.empty((0, 3), dtype=object)])
 def test_no_rows(X):
     message = "Found array with 0 sample(s) (shape=(0, 3)) while a minimum of 1 is required."
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -173,9 +165,7 @@ def test_column_types_name_unknown_columns_and_kinds():
         Table.read(frame, column_types={0: "count"})
     with pytest.raises(ValueError, match="columns 0 to 1"):
         Table.read(frame.to_numpy(), column_types={2: "count"})
-    with pytest.raises(
-        ValueError, match=r"'zip'.*'numeric', 'categorical', 'count'.*Did you mean 'categorical'"
-    ):
+    with pytest.raises(ValueError, match=r"'zip'.*'numeric', 'categorical', 'count'.*Did you mean 'categorical'"):
         Table.read(frame, column_types={"zip": "categorial"})
     with pytest.raises(TypeError, match="column_types must map"):
         Table.read(frame, column_types=["zip"])

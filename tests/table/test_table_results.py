@@ -44,9 +44,7 @@ def test_decode_undoes_read():
 
 
 def test_decode_gives_missing_cells_back():
-    table = Table.read(
-        [[1.0, "u", 3, True], [None, None, None, None], [2.0, "v", 4, False]], column_types={2: "count"}
-    )
+    table = Table.read([[1.0, "u", 3, True], [None, None, None, None], [2.0, "v", 4, False]], column_types={2: "count"})
     columns = decoded(table)
     np.testing.assert_array_equal(columns["x0"], [1.0, np.nan, 2.0])
     assert columns["x1"].tolist() == ["u", None, "v"]
@@ -134,9 +132,7 @@ def test_identical_rows_against_a_dictionary_of_rows():
     np.testing.assert_array_equal(groups, expected)
 
 
-@pytest.mark.parametrize(
-    "cells", [[[1.0], [2.0], [1.0]], [["a"], ["b"], ["a"]]], ids=["numeric", "categorical"]
-)
+@pytest.mark.parametrize("cells", [[[1.0], [2.0], [1.0]], [["a"], ["b"], ["a"]]], ids=["numeric", "categorical"])
 def test_identical_rows_with_empty_blocks(cells):
     np.testing.assert_array_equal(Table.read(cells).identical_rows(), [0, 1, 0])
 
@@ -164,9 +160,7 @@ def test_identical_rows_of_a_large_table():
     np.testing.assert_array_equal(Table.read(kinds[labels]).identical_rows(), labels)
 
 
-@pytest.mark.parametrize(
-    "copy", [lambda t: t, lambda t: pickle.loads(pickle.dumps(t))], ids=["read", "pickled"]
-)
+@pytest.mark.parametrize("copy", [lambda t: t, lambda t: pickle.loads(pickle.dumps(t))], ids=["read", "pickled"])
 def test_arrays_are_contiguous_and_read_only(copy):
     original = Table.read(FRAME, column_types=KINDS)
     table = copy(original)
@@ -195,7 +189,4 @@ def test_the_input_is_neither_changed_nor_shared():
 
 
 def test_repr_says_rows_and_kinds():
-    assert (
-        repr(Table.read(FRAME, column_types=KINDS))
-        == "Table(4 rows; columns: 1 numeric, 3 categorical, 1 count)"
-    )
+    assert repr(Table.read(FRAME, column_types=KINDS)) == "Table(4 rows; columns: 1 numeric, 3 categorical, 1 count)"

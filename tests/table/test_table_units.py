@@ -13,9 +13,7 @@ def test_center_and_scale_are_mean_and_population_sd_of_observed_cells():
     values = rng.gamma(2.0, size=(200, 3)) * [1.0, 1e-6, 1e6]
     values[rng.random(values.shape) < 0.2] = np.nan
     table = Table.read(values)
-    np.testing.assert_allclose(
-        [c.center for c in table.schema.numeric], np.nanmean(values, axis=0), rtol=1e-13
-    )
+    np.testing.assert_allclose([c.center for c in table.schema.numeric], np.nanmean(values, axis=0), rtol=1e-13)
     np.testing.assert_allclose([c.scale for c in table.schema.numeric], np.nanstd(values, axis=0), rtol=1e-13)
     np.testing.assert_allclose(table.to_units(table.numeric), values, rtol=1e-12)
 
@@ -41,9 +39,7 @@ def test_weights_equal_repeated_rows():
 
 
 def test_rows_of_weight_zero_teach_nothing():
-    frame = pd.DataFrame(
-        {"a": [1.0, 3.0, 99.0], "s": ["u", "u", "new"], "t": ["u", "v", "new"], "n": [4, 4, 5]}
-    )
+    frame = pd.DataFrame({"a": [1.0, 3.0, 99.0], "s": ["u", "u", "new"], "t": ["u", "v", "new"], "n": [4, 4, 5]})
     with pytest.warns(UserWarning, match=r"2 constant columns.*'s', 'n'"):
         table = Table.read(frame, sample_weight=[1, 1, 0], column_types={"n": "count"})
     assert (table.schema.numeric[0].center, table.schema.numeric[0].scale) == (2.0, 1.0)

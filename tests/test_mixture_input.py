@@ -1,0 +1,354 @@
+"""What Mixture takes and gives back, and the words with which it refuses."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+
+from partita import Mixture
+from partita.engines import Gibbs
+from partita.families import Categorical, Gaussian
+from partita.priors import DirichletProcess
+
+pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+
+full = pytest.mark.xdist_group("gaussian-full")
+diagonal = pytest.mark.xdist_group("gaussian-diag")
+known = pytest.mark.xdist_group("known")
+categorical = pytest.mark.xdist_group("categorical")
+counted = pytest.mark.xdist_group("count")
+mixed = pytest.mark.xdist_group("mixed")
+
+X, _ = make_blobs(40, 2, centers=[[-5, 0], [5, 2]], cluster_std=0.8, random_state=0)
+KNOWN = Gaussian(covariance="known")
+NAN = np.nan
+
+
+def quick(**options) -> Mixture:
+    return Mixture(**({"chains": 2, "draws": 40, "random_state": 0} | options))
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"family": "gausian"}, ValueError, "family must be .*'gausian'. Did you mean 'gaussian'"),
+        ({"family": 3}, TypeError, "family must be .*got 3"),
+        ({"family": Gaussian}, TypeError, "family must be"),
+        ({"family": Gaussian(covariance="ful")}, ValueError, "covariance must be .*Did you mean 'full'"),
+        ({"family": Categorical()}, ValueError, "family=Categorical reads categorical columns only, but 'x0', 'x1'"),
+        ({"prior": "dirichlet-proces"}, ValueError, "prior must be .*Did you mean 'dirichlet-process'"),
+        ({"prior": "finite-dirichlet"}, ValueError, r"pass FiniteDirichlet\(n_components=...\)"),
+        ({"prior": "stick-breaking"}, ValueError, r"pass StickBreaking\(n_components=...\)"),
+        ({"prior": 2.0}, TypeError, "prior must be .*got 2.0"),
+        ({"prior": DirichletProcess}, TypeError, "prior must be"),
+        ({"prior": DirichletProcess(concentration=-1)}, ValueError, "concentration must be .*got -1"),
+        ({"engine": "gibs"}, ValueError, "engine must be .*Did you mean 'gibbs'"),
+        ({"engine": 2}, TypeError, "engine must be .*got 2"),
+        ({"engine": Gibbs(merge_split=-1)}, ValueError, "merge_split.* must be .*got -1"),
+        ({"chains": 0}, ValueError, "chains must be a whole number of at least 1, got 0"),
+        ({"chains": 2.5}, ValueError, "chains must be"),
+        ({"chains": True}, ValueError, "chains must be"),
+        ({"draws": -1}, ValueError, "draws must be .* or 'auto', got -1"),
+        ({"draws": 0}, ValueError, "draws must be"),
+        ({"draws": "autoo"}, ValueError, "draws must be .*'auto', got 'autoo'"),
+        ({"warmup": -1}, ValueError, "warmup must be .*or None, got -1"),
+        ({"warmup": "long"}, ValueError, "warmup must be"),
+        ({"thin": 0}, ValueError, "thin must be"),
+        ({"standardize": "yes"}, TypeError, "standardize must be True or False, got 'yes'"),
+        ({"column_types": 3}, TypeError, "column_types must map"),
+        ({"column_types": {5: "count"}}, ValueError, "column_types names column 5"),
+        ({"column_types": {0: "cuont"}}, ValueError, "column_types.* must be .*Did you mean 'count'"),
+        ({"max_time": 0}, ValueError, "max_time must be"),
+        ({"max_time": -2.0}, ValueError, "max_time must be .*got -2.0"),
+        ({"max_time": "1h"}, ValueError, "max_time must be .*got '1h'"),
+        ({"max_time": NAN}, ValueError, "max_time must be"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be .*other than 0, got 0"),
+        ({"n_jobs": 1.5}, ValueError, "n_jobs must be"),
+        ({"progress": 3}, TypeError, "progress must be .*got 3"),
+        ({"progress": None}, TypeError, "progress must be"),
+        ({"random_state": -1}, ValueError, "random_state must be .*got -1"),
+        ({"random_state": "seed"}, ValueError, "random_state must be"),
+    ],
+)
+def test_a_wrong_option_is_named(options, error, words):
+    with pytest.raises(error, match=words):
+        quick(**options).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "words"),
+    [
+        ([[1.0, 2.0], [np.inf, 3.0]], ValueError, r"Column 'x0' has 1 infinite value \(row 1\)"),
+        ([[NAN, NAN], [NAN, NAN]], ValueError, "All cells of the table are missing"),
+        ([1.0, 2.0], ValueError, "2D"),
+        (np.empty((0, 3)), ValueError, "0 sample"),
+        ([[1.0, 2.0], [3.0]], ValueError, "row 1 has 1"),
+        ([[1 + 2j]], ValueError, "Complex data not supported"),
+    ],
+)
+def test_a_table_that_cannot_be_used(table, error, words):
+    with pytest.raises(error, match=words):
+        quick().fit(table)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "novelty", "score_samples", "score"])
+def test_nothing_is_answered_before_fit(method):
+    with pytest.raises(NotFittedError):
+        getattr(quick(), method)(X)
+
+
+def test_no_sample_and_no_frame_before_fit():
+    with pytest.raises(NotFittedError):
+        quick().sample(3)
+    with pytest.raises(NotFittedError):
+        quick().to_frame()
+
+
+# --- odd tables -----------------------------------------------------------------------------------
+
+
+@diagonal
+def test_one_row():
+    model = quick().fit([[1.0, 2.0]])
+    assert model.labels_.tolist() == [0]
+    assert model.posterior_.n_clusters() == {1: pytest.approx(1.0)}
+    assert model.predict([[5.0, 5.0]]).tolist() == [0]
+    assert np.isfinite(model.score([[1.0, 2.0], [3.0, NAN]]))
+
+
+@diagonal
+def test_two_identical_rows():
+    assert quick().fit([[1.0, 2.0], [1.0, 2.0]]).labels_.tolist() == [0, 0]
+
+
+def equal_rows(kind, table, **options):
+    return pytest.param(table, options, id=kind, marks=pytest.mark.xdist_group(kind))
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        equal_rows("gaussian-full", np.full((30, 2), 7.0)),
+        equal_rows("gaussian-diag", np.full((30, 5), 7.0)),
+        equal_rows("known", np.full((30, 2), 7.0), family=KNOWN),
+        equal_rows("categorical", np.full((30, 2), "a", dtype=object)),
+        equal_rows("count", np.full((30, 2), 4), column_types={0: "count", 1: "count"}),
+    ],
+)
+def test_equal_rows_are_one_cluster(table, options):
+    model = quick(**options).fit(table)
+    assert model.n_clusters_ == 1
+    assert not model.labels_.any()
+    np.testing.assert_array_equal(model.probabilities_, np.ones((30, 1)))
+
+
+@full
+def test_one_column():
+    model = quick().fit(X[:, :1])
+    assert model.n_clusters_ == 2
+    assert model.sample(3)[0].shape == (3, 1)
+
+
+@diagonal
+def test_more_columns_than_rows_are_taken_as_independent():
+    wide = np.random.default_rng(0).normal(size=(6, 30)) + np.repeat([[0.0], [9.0]], 3, axis=0)
+    model = quick().fit(wide)
+    assert model.posterior_.provenance["likelihood"] == "diagonal Gaussian"
+    assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@full
+def test_constant_columns_are_named_and_come_back_in_samples():
+    frame = pd.DataFrame({"a": X[:, 0], "flat": 3.5, "b": X[:, 1]})
+    with pytest.warns(UserWarning, match="constant column.*'flat'"):
+        model = quick().fit(frame)
+    np.testing.assert_array_equal(model.posterior_.draws, quick().fit(frame[["a", "b"]]).posterior_.draws)
+    assert model.n_features_in_ == 3
+    rows, _ = model.sample(4)
+    assert list(rows.columns) == ["a", "flat", "b"]
+    assert (rows["flat"] == 3.5).all()
+
+
+@pytest.mark.parametrize(
+    "covariance",
+    [pytest.param("full", marks=full), pytest.param("diag", marks=diagonal), pytest.param("known", marks=known)],
+)
+def test_a_row_without_any_cell_gets_an_answer(covariance):
+    table = np.vstack([X, [[NAN, NAN]]])
+    model = quick(family=Gaussian(covariance=covariance)).fit(table)
+    assert 0 <= model.labels_[-1] < model.n_clusters_
+    sizes = np.bincount(model.labels_)
+    np.testing.assert_allclose(model.predict_proba(table[-1:])[0], sizes / sizes.sum())
+    assert model.score_samples(table[-1:])[0] == pytest.approx(0.0, abs=1e-9)
+
+
+# --- frames in, frames out ------------------------------------------------------------------------
+
+
+@full
+def test_results_as_a_frame_of_the_kind_that_came_in():
+    index = pd.Index([f"row {i}" for i in range(40)], name="who")
+    frames = {
+        pd.DataFrame: quick().fit(pd.DataFrame(X, columns=["a", "b"], index=index)).to_frame(),
+        pl.DataFrame: quick().fit(pl.DataFrame(X, schema=["a", "b"])).to_frame(),
+    }
+    model = quick().fit(X)
+    for kind, frame in frames.items():
+        assert isinstance(frame, kind)
+        assert list(frame.columns) == ["label", "confidence", "runner_up"]
+        np.testing.assert_array_equal(frame["label"].to_numpy(), model.labels_)
+        np.testing.assert_array_equal(frame["confidence"].to_numpy(), model.probabilities_.max(axis=1))
+        np.testing.assert_array_equal(frame["runner_up"].to_numpy(), 1 - model.labels_)
+    assert frames[pd.DataFrame].index.equals(index)
+    assert model.to_frame().equals(frames[pd.DataFrame].reset_index(drop=True))
+
+
+@full
+def test_columns_at_predict_are_those_of_fit():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = quick().fit(frame)
+    for wrong in (frame[["a"]], frame.assign(c=1.0), frame.rename(columns={"b": "z"}), frame[["b", "a"]]):
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(wrong)
+    with pytest.raises(ValueError, match="3 features, but Mixture is expecting 2"):
+        quick().fit(X).predict(np.ones((2, 3)))
+    with pytest.warns(UserWarning, match="valid feature names"):
+        np.testing.assert_array_equal(model.predict(X), model.predict(frame))
+
+
+@mixed
+def test_mixed_frames_in_and_out():
+    rng = np.random.default_rng(0)
+    columns = {
+        "size": np.append(rng.normal(0, 1, 20), rng.normal(9, 1, 20)),
+        "town": ["Ulm"] * 18 + ["Bonn"] * 22,
+        "member": [True, False] * 20,
+        "visits": np.append(rng.poisson(2, 20), rng.poisson(30, 20)),
+    }
+    for kind in (pd.DataFrame, pl.DataFrame):
+        frame = kind(columns)
+        model = quick(column_types={"visits": "count"}).fit(frame)
+        assert model.n_clusters_ == 2
+        rows, labels = model.sample(300)
+        assert isinstance(rows, kind)
+        assert list(rows.columns) == list(columns)
+        assert [str(rows[c].dtype) for c in columns] == [str(frame[c].dtype) for c in columns]
+        assert set(rows["town"]) == {"Ulm", "Bonn"}
+        large = labels == model.labels_[-1]
+        share = np.mean(np.asarray(rows["town"])[large] == "Bonn")
+        assert abs(share - 21 / 22) < 4.5 * np.sqrt(21 / 22**2 / 23 + 21 / 22**2 / large.sum())
+        with pytest.raises(ValueError, match=r"Column 'town' has 1 value not seen in fit: 'Paris' \(row 0\)"):
+            model.predict(kind({"size": [0.0], "town": ["Paris"], "member": [True], "visits": [3]}))
+
+
+@categorical
+def test_an_array_of_words_gives_a_frame_of_words():
+    words = np.array([["a", "p"], ["b", "q"], ["a", None]] * 5, dtype=object)
+    model = quick().fit(words)
+    rows, labels = model.sample(50)
+    assert list(rows.columns) == ["x0", "x1"]
+    assert set(rows["x0"]) == {"a", "b"}
+    assert labels.min() >= -1
+    assert labels.max() < model.n_clusters_
+    with pytest.raises(ValueError, match="'x0' has 1 value not seen in fit: 'z'"):
+        model.novelty(np.array([["z", "p"]], dtype=object))
+
+
+@full
+def test_samples_resemble_the_table():
+    model = quick().fit(X)
+    rows, labels = model.sample(400)
+    again, same_labels = model.sample(400)
+    np.testing.assert_array_equal(rows, again)
+    np.testing.assert_array_equal(labels, same_labels)
+    seats = np.exp(model._clusters.log_seats)
+    for k, n in enumerate(np.bincount(model.labels_)):
+        inside = rows[labels == k]
+        assert abs(len(inside) / 400 - seats[k]) < 4.5 * np.sqrt(seats[k] * (1 - seats[k]) / 400)
+        spread = X[model.labels_ == k].std(axis=0)
+        assert (np.abs(inside.mean(axis=0) - X[model.labels_ == k].mean(axis=0)) < 6 * spread / np.sqrt(n)).all()
+        assert (np.abs(np.log(inside.std(axis=0) / spread)) < 1.0).all()
+    for wrong in (0, -1, 2.5, "many"):
+        with pytest.raises(ValueError, match="n_samples must be"):
+            model.sample(wrong)
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+@full
+def test_rows_of_weight_zero_teach_nothing():
+    table = np.vstack([X, [[500.0, -500.0], [X[0, 0], NAN], X[3]]])
+    weights = np.append(np.ones(40), [0, 0, 0])
+    model = quick().fit(table, sample_weight=weights)
+    without = quick().fit(X)
+    np.testing.assert_array_equal(model.posterior_.draws[:, :40], without.posterior_.draws)
+    assert (model.posterior_.draws[:, 40:] == -1).all()
+    np.testing.assert_array_equal(model.labels_[:40], without.labels_)
+    np.testing.assert_array_equal(model.labels_[40:42], without.predict(table[40:42]))
+    np.testing.assert_array_equal(model.probabilities_[40:42], without.predict_proba(table[40:42]))
+    assert model.labels_[42] == model.labels_[3]
+    np.testing.assert_array_equal(model.probabilities_[42], model.probabilities_[3])
+    np.testing.assert_array_equal(model.score_samples(X), without.score_samples(X))
+    assert model._model.likelihood.scale.tolist() == without._model.likelihood.scale.tolist()
+
+
+@known
+def test_a_twin_of_weight_zero_follows_its_row():
+    """Also on a border, where the label of a row and its prediction differ."""
+    table = np.array([[-2.0], [-1.9], [0.05], [1.0], [1.1], [0.05], [0.05]])
+    labels = [
+        quick(family=KNOWN, draws=3, random_state=seed).fit(table, sample_weight=[1, 1, 1, 1, 1, 0, 0]).labels_
+        for seed in range(40)
+    ]
+    assert all(found[2] == found[5] == found[6] for found in labels)
+    assert len({found[2] for found in labels}) > 1
+
+
+@full
+def test_missing_cells_and_weights_of_a_full_covariance():
+    table = X.copy()
+    table[5, 1] = NAN
+    heavy = np.ones(40)
+    heavy[0] = 3
+    with pytest.raises(ValueError, match="sample_weight above 1 cannot be combined with missing cells under a full"):
+        quick().fit(table, sample_weight=heavy)
+    heavy[5] = 0  # the only gap is in a row that does not count
+    assert quick().fit(table, sample_weight=heavy).n_clusters_ == 2
+
+
+@full
+def test_whole_floats_are_weights():
+    weights = np.tile([1, 2, 0, 1], 10)
+    models = [quick().fit(X, sample_weight=w) for w in (weights, weights.astype(float), weights.tolist())]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.posterior_.draws, models[0].posterior_.draws)
+    unweighted = quick().fit(X).posterior_.traces["log_joint"]
+    assert not np.array_equal(models[0].posterior_.traces["log_joint"], unweighted)
+    ones = quick().fit(X, sample_weight=np.ones(40))
+    np.testing.assert_array_equal(ones.posterior_.traces["log_joint"], unweighted)
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (0.5, "non-negative whole numbers.*first 0.5"),
+        (-1.0, "non-negative whole numbers.*first -1.0"),
+        (NAN, "non-negative whole numbers"),
+        (0.0, "sample_weight is zero for every row"),
+        (2.0**40, "sample_weight sums to .*the most"),
+    ],
+)
+def test_weights_that_are_refused(weight, words):
+    with pytest.raises(ValueError, match=words):
+        quick().fit(X, sample_weight=np.full(40, weight))
+
+
+def test_one_weight_per_row():
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\), but X has 40 rows"):
+        quick().fit(X, sample_weight=[1, 1, 1])
