@@ -44,7 +44,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         "auto": until R-hat <= 1.01 and ESS >= 400 on the label-invariant traces, or ``max_time``, or 5000 sweeps per
         chain. A number: that many draws per chain.
     warmup : int, optional
-        Sweeps per chain that are not kept. By default the earlier half of all sweeps ("auto"), or half as
+        Sweeps per chain that are not kept. By default the first quarter or half of all sweeps ("auto"), or half as
         many as there are draws and at least 50.
     thin : int
         Keep every so many sweeps.

@@ -29,7 +29,7 @@ PRIORS: dict[str, Prior] = {
     "finite-dirichlet": FiniteDirichlet(n_components=3, concentration=1.5),
     "stick-breaking": StickBreaking(n_components=3, concentration=4.0),
 }
-X = np.array([[0, 3], [1, 4], [0, 9], [5, 8], [6, 2]])
+X = np.array([[1, 3], [2, 4], [0, 6], [4, 5], [3, 2]])
 COPIES = np.array([2, 1, 3, 1, 2])
 
 
@@ -39,12 +39,12 @@ def agreements(prior: Prior, copies: np.ndarray | None) -> list[Agreement]:
     likelihood = Count(shape=2.0, rate=1.0).resolve(table)
     weights = np.ones(len(X), dtype=np.int64) if copies is None else copies
     model = Model(likelihood, prior, table, weights)
-    chains = [
-        run_gibbs(model, n_draws=15_000, seed=1, merge_split=0),
-        run_merge_split(model, n_draws=15_000, seed=2),
-    ]
     subsets = subset_log_marginals(likelihood, likelihood.rows(table), copies)
     exact = exact_posterior(subsets, prior, copies)
+    chains = [
+        run_gibbs(model, n_draws=10_000, seed=1, merge_split=0),
+        run_merge_split(model, n_draws=10_000, seed=2),
+    ]
     found = [compare_partitions(chain.labels, exact) for chain in chains]
     if isinstance(prior, StickBreaking) and copies is None:
         found += [compare_labelled(chain.labels, exact_labelled(subsets, prior)) for chain in chains]

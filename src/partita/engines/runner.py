@@ -23,6 +23,7 @@ from partita.posterior.diagnostics import converged
 
 FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
 CHECK_GROWTH = 1.35
+WARMUP_SHARES = (0.25, 0.5)  # of all sweeps, tried in this order
 MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
 MOST_MEMORY = 2**30  # bytes of stored labels, all chains together
 SECONDS_BETWEEN_REPORTS = 0.2
@@ -34,8 +35,9 @@ class Plan:
     """How long to run and what to keep.
 
     ``draws="auto"``: the diagnostics are looked at after 200 sweeps of every chain and then at
-    growing intervals; without ``warmup`` the earlier half of all sweeps counts as warm-up. It stops when R-hat <=
-    1.01 and ESS >= 400 on K, log joint, entropy and concentration, or at ``max_time``, or after 5000 sweeps. A
+    growing intervals. It stops when R-hat <= 1.01 and ESS >= 400 on K, log joint, entropy and concentration, or
+    at ``max_time``, or after 5000 sweeps. Without ``warmup`` the first quarter of all sweeps counts as
+    warm-up if the rest has converged, otherwise the first half. A
     number of draws: that many per chain after ``warmup`` sweeps (default: half as many, at least 50).
 
     Stored labels take 2 bytes per row and draw; when all chains together would pass 1 GiB, every second
@@ -59,14 +61,14 @@ class Plan:
         """Sweeps before the first that is kept (automatic without warm-up: as few as could be used)."""
         if self.warmup is not None:
             return self.warmup
-        return FIRST_CHECK // 2 if self.automatic else max(50, int(self.draws) // 2)
+        return int(WARMUP_SHARES[0] * FIRST_CHECK) if self.automatic else max(50, int(self.draws) // 2)
 
     def checkpoints(self) -> list[int]:
         """Total sweeps at which chains wait for each other."""
         start = self.first_sweep_kept()
         if not self.automatic:
             return [start + int(self.draws) * self.thin]
-        first = start + (FIRST_CHECK // 2) * self.thin
+        first = start + (FIRST_CHECK - int(WARMUP_SHARES[0] * FIRST_CHECK)) * self.thin
         points = [first]
         last = max(MOST_SWEEPS, 2 * first)
         while points[-1] < last:
@@ -118,8 +120,7 @@ class _Run:
             reason = self._bout(point, keep=True)
             self._bound_memory()
             if not reason and self.plan.automatic:
-                self._drop_warmup(point)
-                reason = self._judge()
+                reason = self._judge(point)
         for chain in self.chains:
             if not chain.labels:  # stopped before the first draw: where the chain is, is all there is
                 chain.keep()
@@ -180,17 +181,20 @@ class _Run:
             signal.default_int_handler(number, frame)
         self.interrupted = True
 
-    def _judge(self) -> str:
-        n_draws = min(len(chain.labels) for chain in self.chains)
-        agree = converged(self._traces(n_draws))
+    def _judge(self, n_sweeps: int) -> str:
+        agree = False
+        for share in WARMUP_SHARES if self.plan.warmup is None else (0.0,):
+            if not agree:
+                self._drop_warmup(n_sweeps - int(share * n_sweeps))
+                n_draws = min(len(chain.labels) for chain in self.chains)
+                agree = converged(self._traces(n_draws))
         return "interrupted" if self.interrupted else "converged" if agree else ""
 
     def _drop_warmup(self, n_sweeps: int) -> None:
-        """Without a stated warm-up the earlier half of all sweeps is one."""
-        if self.plan.warmup is None:
-            wanted = max(1, n_sweeps // 2 // self.keep_every)
-            for chain in self.chains:
-                chain.forget(max(0, len(chain.labels) - wanted))
+        """Keep the draws of the last ``n_sweeps`` sweeps."""
+        wanted = max(1, n_sweeps // self.keep_every)
+        for chain in self.chains:
+            chain.forget(max(0, len(chain.labels) - wanted))
 
     def _first_thinning(self) -> int:
         """Thinning under which a stated number of draws stays within the bound from the start."""

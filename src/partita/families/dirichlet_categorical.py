@@ -143,7 +143,7 @@ class DirichletCategorical(Conjugate):
 
 
 @implements(weights, CategoricalState)
-def _weights(rows, i, state, sizes, n_slots, own, out):
+def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     if not _products(rows, i, state, n_slots, own, out):
         return 0.0
     top = state.exponent[0]

@@ -29,6 +29,7 @@ from partita.kernels.algebra import (
     log_multigamma_ratio,
     rank_one_update,
     squared_distance,
+    squared_distance_within,
 )
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -39,12 +40,14 @@ from partita.kernels.names import (
     log_predictive,
     log_predictive_observed,
     refresh,
+    weights,
 )
 from partita.table import Table
 
 LOG_PI = np.log(np.pi)
 LEAST_DETERMINANT_RATIO = 1e-8  # below it a factor is recomputed rather than downdated
 LEAST_RATIO = 1e-300
+NEGLIGIBLE = 45.0  # nats below another weight: less than the last bit of a sum
 
 
 class WishartRows(NamedTuple):
@@ -172,6 +175,80 @@ def _log_predictive(rows, i, w, state, slot):
     if w == -1:
         return state.constant[slot, 1] + spread
     return _constant(state, slot, w) + spread
+
+
+@implements(weights, WishartState)
+def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
+    if state.mean.shape[1] == 0:
+        out[:n_slots] = 1.0
+        return 0.0
+    reference = -np.inf
+    if own >= 0 and sizes[own] > 0 and prior_scores[own] > 0.0:
+        out[own] = -log_predictive(rows, i, -1, state, own)
+        reference = out[own] + np.log(prior_scores[own])
+    return _screened_weights(
+        rows.x,
+        i,
+        state.mean,
+        state.factor,
+        state.hyper,
+        state.constant,
+        sizes,
+        n_slots,
+        own,
+        prior_scores,
+        out,
+        reference,
+    )
+
+
+@numba.njit
+def _screened_weights(
+    x, i, mean, factor, hyper, constant, sizes, n_slots, own, prior_scores, out, reference
+):  # OUT: out
+    """Weights of all slots; ``out[own]`` holds a log already unless the row is alone or has no seat.
+
+    The squared distance grows with every coordinate, so a slot is given up, weight 0, as soon as a
+    part of it shows that prior times predictive is ``NEGLIGIBLE`` beside one computed before.
+    """
+    top_prior = 0.0
+    for k in range(n_slots):
+        top_prior = max(top_prior, prior_scores[k])
+    log_top_prior = np.log(top_prior)
+    top = out[own] if reference > -np.inf else -np.inf
+    for k in range(n_slots):
+        if k == own and sizes[own] > 0:
+            continue
+        out[k] = -np.inf
+        if prior_scores[k] <= 0.0:
+            continue
+        # An own slot that is empty without the row still holds it: any other empty slot is alike.
+        slot = k if k != own else _other_empty(sizes, n_slots, own)
+        kappa, v = hyper[0] + sizes[slot], hyper[1] + sizes[slot]
+        stretch = kappa / (kappa + 1.0)
+        # log1p(y) >= 2 y / (2 + y), so y = stretch * q beyond 2 z / (2 - z) is negligible.
+        z = 2.0 * (constant[slot, 0] + log_top_prior - reference + NEGLIGIBLE) / (v + 1.0)
+        limit = np.inf
+        if z <= 0.0:
+            limit = 0.0
+        elif z < 2.0:
+            limit = 2.0 * z / ((2.0 - z) * stretch)
+        q = squared_distance_within(x, i, mean, factor, slot, limit)
+        if q <= limit:
+            out[k] = constant[slot, 0] - 0.5 * (v + 1.0) * np.log1p(stretch * q)
+            top = max(top, out[k])
+            reference = max(reference, out[k] + np.log(prior_scores[k]))
+    for k in range(n_slots):
+        out[k] = np.exp(out[k] - top) if out[k] > -np.inf else 0.0
+    return top
+
+
+@numba.njit
+def _other_empty(sizes, n_slots, own):
+    for k in range(n_slots):
+        if sizes[k] == 0 and k != own:
+            return k
+    return own
 
 
 @numba.njit

@@ -24,6 +24,20 @@ def squared_distance(x, i, mean, factor, slot, work):
     return q
 
 
+@numba.njit(fastmath=REASSOCIATE)
+def squared_distance_within(x, i, mean, factor, slot, limit):
+    """|F (x_i - m)|^2, or the part of it that first exceeds ``limit``."""
+    q = 0.0
+    for j in range(x.shape[1]):
+        y = 0.0
+        for c in range(j + 1):
+            y += factor[slot, j, c] * (x[i, c] - mean[slot, c])
+        q += y * y
+        if q > limit:
+            break
+    return q
+
+
 @numba.njit
 def rank_one_update(factor, work, step):
     """Turn the inverse Cholesky factor of S into that of S + step v v'; ``work[1]`` holds F v.

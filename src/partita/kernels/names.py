@@ -96,10 +96,11 @@ def log_weights(rows, i, w, state, sizes, n_slots, own, out):
 
 
 @generic("state", has_default=True, inline=True)
-def weights(rows, i, state, sizes, n_slots, own, out):
+def weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     """Predictive weight of row ``i`` in every slot, divided by a common factor whose log is returned.
 
-    A family overrides this where a linear product is faster than logs.
+    A family overrides this where a linear product is faster than logs, or where it can tell that a
+    slot's prior times predictive is too small to change the floating-point sum: such weights may be 0.
     """
     log_weights(rows, i, 1, state, sizes, n_slots, own, out)
     top = -np.inf

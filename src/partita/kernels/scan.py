@@ -81,8 +81,8 @@ def score(rows, i, w, state, prior, allocation, n_slots, own, opening):
     """Write cumulative prior times predictive of the slots to ``scores``, up to a common factor."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
     if w == 1:
-        weights(rows, i, state, sizes, n_slots, own, scores)
         prior_weights(prior, sizes, n_slots, opening, prior_scores)
+        weights(rows, i, state, sizes, n_slots, own, prior_scores, scores)
         total = 0.0
         for k in range(n_slots):
             total += scores[k] * prior_scores[k]
