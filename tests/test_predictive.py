@@ -199,9 +199,12 @@ def two_groups() -> tuple[np.ndarray, Mixture]:
     return x, fitted(x, chains=2, draws=60, family=KNOWN, prior=prior)
 
 
-def log_joint_by_hand(x: np.ndarray, labels: np.ndarray, new: np.ndarray, concentration: float) -> np.ndarray:
+def log_joint_by_hand(
+    x: np.ndarray, labels: np.ndarray, new: np.ndarray, concentration: float, weights=1
+) -> np.ndarray:
     """log [n_k N(new; m_k, v_k + variance)] of every cluster, and of an unseen one; (new, K + 1)."""
     columns = []
+    x, labels = np.repeat(x, weights), np.repeat(labels, weights)
     for k in [*range(labels.max() + 1), None]:
         inside = x[labels == k] if k is not None else x[:0]
         precision = len(inside) / 0.5 + 1 / 2.0
@@ -224,6 +227,20 @@ def test_predict_and_novelty_by_hand(two_groups):
     np.testing.assert_allclose(mixture.novelty(new[:, None]), novelty)
     assert novelty[0] < 0.05
     assert novelty[-1] > 0.99
+
+
+@pytest.mark.xdist_group("known")
+def test_predict_and_novelty_by_hand_with_weights(two_groups):
+    x, _ = two_groups
+    weights = np.resize([2, 1, 0, 5], 20)
+    prior = DirichletProcess(concentration=1.5)
+    mixture = fitted(x, chains=2, draws=60, family=KNOWN, prior=prior, sample_weight=weights)
+    assert mixture.n_clusters_ == 2
+    new = np.array([-4.0, 0.2, 0.6, 9.0])
+    logs = log_joint_by_hand(x[:, 0], mixture.labels_, new, 1.5, weights)
+    np.testing.assert_allclose(mixture.novelty(new[:, None]), np.exp(logs[:, 2] - logsumexp(logs, axis=1)))
+    inside = np.exp(logs[:, :2] - logsumexp(logs[:, :2], axis=1, keepdims=True))
+    np.testing.assert_allclose(mixture.predict_proba(new[:, None]), inside)
 
 
 @pytest.mark.xdist_group("known")

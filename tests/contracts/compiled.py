@@ -23,10 +23,10 @@ def play(rows, state, moves, out):  # OUT: out (moves, 2)
 
 
 @entry
-def score(rows, i, w, state, sizes, n_slots, own, log_out, out):  # OUT: log_out, out (slots,)
+def score(rows, i, w, state, sizes, n_slots, own, prior_scores, log_out, out):  # OUT: log_out, out (slots,)
     """Logs and, for one copy, linear weights of a row in every slot; returns the log of their common factor."""
     log_weights(rows, i, w, state, sizes, n_slots, own, log_out)
-    return weights(rows, i, state, sizes, n_slots, own, out)
+    return weights(rows, i, state, sizes, n_slots, own, prior_scores, out)
 
 
 @entry

@@ -35,7 +35,7 @@ def scored(case, copies, i, w, own):
         sizes[own] -= w
     state = case.filled(*copies)
     log_out, out = np.full(SLOTS, np.nan), np.full(SLOTS, np.nan)
-    factor = score(case.rows, i, w, state, sizes, SLOTS - 1, own, log_out, out)
+    factor = score(case.rows, i, w, state, sizes, SLOTS - 1, own, np.ones(SLOTS), log_out, out)
     assert np.isnan(log_out[-1])
     assert np.isnan(out[-1])
     np.testing.assert_array_equal(case.likelihood.stats_of(state), case.likelihood.stats_of(case.filled(*copies)))
@@ -96,7 +96,7 @@ def test_new_rows_are_scored_by_the_cells_they_have(case):
     for i in range(case.n_rows):
         row = case.likelihood.suffstats(rows, np.eye(case.n_rows)[:, [i]])
         expected = case.likelihood.log_marginal(before + row) - case.likelihood.log_marginal(before)
-        factor = score(rows, i, 1, case.filled(*copies), copies.sum(axis=1), SLOTS - 1, -1, log_out, out)
+        factor = score(rows, i, 1, case.filled(*copies), copies.sum(axis=1), SLOTS - 1, -1, np.ones(SLOTS), log_out, out)
         np.testing.assert_allclose(log_out[:-1], expected, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(out[:-1], np.exp(expected - factor), rtol=1e-9, atol=1e-300)
 

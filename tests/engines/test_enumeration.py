@@ -30,14 +30,14 @@ STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_comp
 
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, fixed_priors()))
 def test_draws_are_from_the_exact_posterior(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=12_000, seed=5)
+    chain = run_gibbs(example.model(prior), n_draws=8000, seed=5)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
 
-@pytest.mark.parametrize(("example", "prior"), parameters([KNOWN, CATEGORICAL], learned_priors()))
+@pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], learned_priors()))
 def test_draws_with_a_learned_concentration(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=6000, seed=6)
+    chain = run_gibbs(example.model(prior), n_draws=5000, seed=6)
     exact = exact_posterior(example.subsets(), prior)
     agreement = compare_partitions(chain.labels, exact)
     assert agreement.agrees, agreement
@@ -46,7 +46,7 @@ def test_draws_with_a_learned_concentration(example, prior):
 
 def z_of_log_concentration(chain, exact, prior):
     """Mean of the log concentration against quadrature for every partition, in standard errors."""
-    grid = np.linspace(-16.0, 5.0, 800)
+    grid = np.linspace(-16.0, 5.0, 300)
     hyper = gamma(prior.hyperprior.shape, scale=1 / prior.hyperprior.rate)
     log_p = hyper.logpdf(np.exp(grid)) + grid
     given: dict[tuple[int, ...], float] = {}
@@ -64,14 +64,14 @@ def z_of_log_concentration(chain, exact, prior):
 
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
 def test_the_scan_alone_keeps_the_posterior(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=10_000, seed=7, merge_split=0)
+    chain = run_gibbs(example.model(prior), n_draws=6000, seed=7, merge_split=0)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters(WITHOUT_DRAWN_CELLS, one_per_compilation()))
 def test_merge_split_moves_alone_keep_the_posterior(example, prior):
-    chain = run_merge_split(example.model(prior), n_draws=10_000, seed=8)
+    chain = run_merge_split(example.model(prior), n_draws=6000, seed=8)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
@@ -79,7 +79,7 @@ def test_merge_split_moves_alone_keep_the_posterior(example, prior):
 @pytest.mark.parametrize("run", [run_gibbs, run_merge_split])
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN.first(4), CATEGORICAL.first(4)], STICKS))
 def test_labelled_states_of_stick_breaking(example, prior, run):
-    chain = run(example.model(prior), n_draws=20_000, seed=9)
+    chain = run(example.model(prior), n_draws=12_000, seed=9)
     labelled = exact_labelled(example.subsets(), prior)
     assert compare_labelled(chain.labels, labelled).agrees, compare_labelled(chain.labels, labelled)
     assert labelled.log_evidence == pytest.approx(exact_posterior(example.subsets(), prior).log_evidence)

@@ -63,8 +63,8 @@ MUTATIONS = {
     ),
     "a row is scored with itself in its cluster": Mutation(
         "kernels/scan.py",
-        "weights(rows, i, state, sizes, n_slots, own, scores)",
-        "weights(rows, i, state, sizes, n_slots, -1, scores)",
+        "weights(rows, i, state, sizes, n_slots, own, prior_scores, scores)",
+        "weights(rows, i, state, sizes, n_slots, -1, prior_scores, scores)",
         "dirichlet-process",
     ),
     "a row that moves stays in the statistics it left": Mutation(

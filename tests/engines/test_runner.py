@@ -120,6 +120,13 @@ def test_it_stops_when_the_chains_have_converged():
     assert posterior.partitions.shape[1] == n_sweeps - n_sweeps // 4  # the first quarter was warm-up
 
 
+def test_the_earlier_half_is_warmup_where_three_quarters_have_not_converged(monkeypatch):
+    monkeypatch.setattr(runner, "converged", lambda traces: traces["log_joint"].min() > 100)
+    posterior = count(chains=2)
+    assert posterior.provenance["stopped"] == "converged"
+    assert kept_sweeps(posterior).tolist() == [list(range(101, 201))] * 2
+
+
 def test_it_stops_at_the_cap(monkeypatch):
     monkeypatch.setattr(runner, "MOST_SWEEPS", 500)
     posterior = count(chains=2)
@@ -196,11 +203,10 @@ def interruptible():
 
 def interrupt_at(sweep):
     """Interrupt once, as a keyboard would, when a chain comes to this sweep."""
-    left = [True]
+    not_yet = threading.Semaphore(1)
 
     def call(n):
-        if n == sweep and left:
-            left.clear()
+        if n == sweep and not_yet.acquire(blocking=False):
             os.kill(os.getpid(), signal.SIGINT)
 
     return call
@@ -231,8 +237,10 @@ def test_an_interruption_of_the_warmup_keeps_where_the_chains_are():
 
 @pytest.mark.usefixtures("interruptible")
 def test_an_interruption_while_the_chains_are_judged(monkeypatch):
+    interrupt = interrupt_at(0)
+
     def interrupted(traces):
-        os.kill(os.getpid(), signal.SIGINT)
+        interrupt(0)
         return False
 
     monkeypatch.setattr(runner, "converged", interrupted)
@@ -242,7 +250,7 @@ def test_an_interruption_while_the_chains_are_judged(monkeypatch):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_after_a_run_interruptions_are_what_they_were(monkeypatch):
+def test_after_a_run_interruptions_are_what_they_were():
     count(draws=2)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -227,7 +227,7 @@ class Agreement:
     @property
     def worst(self) -> float:
         """The largest distance."""
-        return max(float(np.abs(z).max()) for z in self.z.values())
+        return float(np.abs(np.concatenate(list(self.z.values()))).max())
 
     @property
     def limit(self) -> float:
