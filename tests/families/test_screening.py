@@ -27,7 +27,7 @@ def both(rows, i, state, prior, allocation, n_slots, own, opening, exact):  # OU
         allocation.scores[k] *= allocation.prior_scores[k]
 
 
-@pytest.mark.parametrize("spread", [0.5, 3.0, 30.0])
+@pytest.mark.parametrize("spread", [0.5, 30.0])
 @pytest.mark.parametrize("concentration", [1e-12, 1.0, 1e6])
 def test_screened_weights_are_the_weights(spread, concentration):
     rng = np.random.default_rng(0)
@@ -51,5 +51,5 @@ def test_screened_weights_are_the_weights(spread, concentration):
         wanted = np.exp(exact[:6] - exact[:6].max())
         found = allocation.scores[:6] / allocation.scores[:6].max()
         np.testing.assert_allclose(found / found.sum(), wanted / wanted.sum(), rtol=1e-9, atol=1e-17)
-        n_given_up += np.sum((found == 0) & (wanted > 0))
+        n_given_up += np.sum((found == 0) & np.isfinite(exact[:6]))
     assert (n_given_up > 0) == (spread == 30.0)
