@@ -35,7 +35,10 @@ def test_screened_weights_are_the_weights(spread, concentration):
     x = rng.standard_normal((5, 3))[labels] * spread + rng.standard_normal((labels.size, 3))
     table = Table.read(x, standardize=False)
     model = Model(
-        Gaussian().resolve(table), DirichletProcess(concentration=concentration), table, np.ones(labels.size, np.int64)
+        Gaussian(dof=5.0, scale=2.0).resolve(table),
+        DirichletProcess(concentration=concentration),
+        table,
+        np.ones(labels.size, np.int64),
     )
     rows = model.likelihood.rows(table)
     state = model.state_from(model.stats_of(rows, labels, 7))
