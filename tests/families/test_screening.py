@@ -31,7 +31,7 @@ def both(rows, i, state, prior, allocation, n_slots, own, opening, exact):  # OU
 @pytest.mark.parametrize("concentration", [1e-12, 1.0, 1e6])
 def test_screened_weights_are_the_weights(spread, concentration):
     rng = np.random.default_rng(0)
-    labels = np.concatenate([np.repeat(np.arange(4), 40), [4]])
+    labels = np.concatenate([np.repeat(np.arange(4), 200), [4]])
     x = rng.standard_normal((5, 3))[labels] * spread + rng.standard_normal((labels.size, 3))
     table = Table.read(x, standardize=False)
     model = Model(
