@@ -96,7 +96,9 @@ def test_new_rows_are_scored_by_the_cells_they_have(case):
     for i in range(case.n_rows):
         row = case.likelihood.suffstats(rows, np.eye(case.n_rows)[:, [i]])
         expected = case.likelihood.log_marginal(before + row) - case.likelihood.log_marginal(before)
-        factor = score(rows, i, 1, case.filled(*copies), copies.sum(axis=1), SLOTS - 1, -1, np.ones(SLOTS), log_out, out)
+        factor = score(
+            rows, i, 1, case.filled(*copies), copies.sum(axis=1), SLOTS - 1, -1, np.ones(SLOTS), log_out, out
+        )
         np.testing.assert_allclose(log_out[:-1], expected, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(out[:-1], np.exp(expected - factor), rtol=1e-9, atol=1e-300)
 

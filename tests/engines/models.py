@@ -60,8 +60,18 @@ def _complete_gaussian() -> Example:
     return Example("gaussian-complete", Gaussian(dof=4.0, scale=0.8).resolve(table), table)
 
 
+def _separated_gaussian() -> Example:
+    """Two groups so far apart that a row's weight in the other one is not worth computing to its end."""
+    rng = np.random.default_rng(2)
+    x = 2.6 * rng.normal(size=(6, 5)) + 60.0 * np.array([0, 0, 0, 1, 1, 1])[:, None]
+    table = Table.read(x, standardize=False)
+    family = Gaussian(dof=300.0, scale=300.0, mean_precision=0.003)
+    return Example("gaussian-separated", family.resolve(table), table)
+
+
 EXAMPLES = _registered()
 COMPLETE_GAUSSIAN = _complete_gaussian()
+SEPARATED_GAUSSIAN = _separated_gaussian()
 #: Rows of these keep their cells: what is not observed was dropped.
 WITHOUT_DRAWN_CELLS = [
     *(e for e in EXAMPLES if not e.likelihood.draws_cells(e.likelihood.rows(e.table))),

@@ -7,6 +7,7 @@ from tests.engines.models import (
     CATEGORICAL,
     EXAMPLES,
     KNOWN,
+    SEPARATED_GAUSSIAN,
     WITHOUT_DRAWN_CELLS,
     fixed_priors,
     learned_priors,
@@ -28,7 +29,7 @@ from partita.priors import DirichletProcess, StickBreaking
 STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_components=2, concentration=2.5)]
 
 
-@pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, fixed_priors()))
+@pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, SEPARATED_GAUSSIAN], fixed_priors()))
 def test_draws_are_from_the_exact_posterior(example, prior):
     chain = run_gibbs(example.model(prior), n_draws=8000, seed=5)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))

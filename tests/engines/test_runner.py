@@ -1,67 +1,16 @@
-"""The runner keeps exactly what it says, stops when it says, and loses nothing on the way.
-
-Most tests run an engine that only counts its sweeps, so that what was kept can be read from the draws.
-"""
+"""The runner keeps exactly the sweeps that it says, and says where its draws come from."""
 
 import json
-import os
-import signal
-import threading
-from dataclasses import dataclass, field
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.engines.counter import MODEL, N_ROWS, count, kept_sweeps
 from tests.engines.models import KNOWN, one_worker
 
 from partita import Posterior
 from partita.engines import Gibbs, Progress, chain, runner
 from partita.engines.runner import Plan, run
-from partita.priors import DirichletProcess
-
-MODEL = KNOWN.model(DirichletProcess(concentration=1.0))
-N_ROWS = MODEL.table.n_rows
-
-
-@dataclass(frozen=True)
-class Info:
-    n_clusters: int
-    log_joint: float  # the number of the sweep, unless the engine settles
-    entropy: float
-    concentration: float
-
-
-@dataclass
-class Counter:
-    """An engine without a model: every sweep seats the rows anew by coin flips."""
-
-    settles: bool = False
-    after_step: list = field(default_factory=list)  # called with the number of the sweep
-
-    def init(self, rng, model):
-        return SimpleNamespace(n=0)
-
-    def step(self, rng, state, model):
-        labels = rng.integers(0, 2, N_ROWS)
-        n = state.n + 1
-        for call in self.after_step:
-            call(n)
-        sizes = np.bincount(labels, minlength=16)
-        noise = rng.normal(size=3)
-        info = Info(int((sizes > 0).sum()), noise[0] if self.settles else n, noise[1], noise[2])
-        return SimpleNamespace(n=n, allocation=SimpleNamespace(labels=labels, sizes=sizes)), info
-
-
-def count(*, settles=False, after_step=(), seed=0, **plan) -> Posterior:
-    engine = Counter(settles, list(after_step))
-    return run(engine, MODEL, Plan(**plan), np.random.SeedSequence(seed))
-
-
-def kept_sweeps(posterior: Posterior) -> np.ndarray:
-    """Numbers of the sweeps that were kept, (chain, draw)."""
-    return posterior.traces["log_joint"].astype(int)
-
 
 # --- a stated number of draws ---------------------------------------------------------------------
 
@@ -146,149 +95,6 @@ def test_the_cap_is_as_documented():
     assert Plan().checkpoints()[0] == 200
     assert Plan().checkpoints()[-1] == 5000
     assert all(later > sooner for sooner, later in pairwise(Plan().checkpoints()))
-
-
-# --- time -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that advances by a millisecond with every sweep; pass ``clock.tick`` to the engine."""
-    clock = SimpleNamespace(now=100.0)
-    clock.monotonic = lambda: clock.now
-
-    def tick(n):
-        clock.now += 0.001
-
-    clock.tick = tick
-    for module in (runner, chain):
-        monkeypatch.setattr(module, "time", clock)
-    return clock
-
-
-def test_at_the_time_limit_chains_have_had_equal_shares(clock):
-    posterior = count(chains=4, max_time=1.0, after_step=[clock.tick])
-    assert posterior.provenance["stopped"] == "max_time"
-    sweeps = posterior.provenance["sweeps"]
-    assert abs(sum(sweeps) - 1000) <= 4
-    assert max(sweeps) - min(sweeps) <= 2
-    assert posterior.provenance["seconds"] == pytest.approx(1.0, abs=0.01)
-    np.testing.assert_array_equal(kept_sweeps(posterior)[:, -1], sweeps)  # the latest are kept
-
-
-def test_a_time_limit_that_is_not_reached_changes_nothing(clock):
-    within = count(draws=30, max_time=1000.0, after_step=[clock.tick])
-    np.testing.assert_array_equal(within.draws, count(draws=30).draws)
-    assert within.provenance["stopped"] == "draws"
-
-
-@pytest.mark.parametrize("draws", ["auto", 200])
-def test_hardly_any_time_still_gives_one_draw_per_chain(clock, draws):
-    posterior = count(chains=3, draws=draws, max_time=1e-6, after_step=[clock.tick])
-    assert posterior.partitions.shape == (3, 1, N_ROWS)
-    assert posterior.provenance["stopped"] == "max_time"
-    assert posterior.provenance["sweeps"] == [1, 1, 1]
-
-
-# --- interruptions and failures -------------------------------------------------------------------
-
-
-@pytest.fixture
-def interruptible():
-    """Python's own answer to an interruption from the keyboard, whatever the test runner set."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
-
-
-def interrupt_at(sweep):
-    """Interrupt once, as a keyboard would, when a chain comes to this sweep."""
-    not_yet = threading.Semaphore(1)
-
-    def call(n):
-        if n == sweep and not_yet.acquire(blocking=False):
-            os.kill(os.getpid(), signal.SIGINT)
-
-    return call
-
-
-@pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interruption_keeps_what_was_drawn(n_jobs):
-    options = {"draws": 10**7, "warmup": 0, "chains": 2, "n_jobs": n_jobs, "max_time": 60.0}
-    posterior = count(**options, after_step=[interrupt_at(40)])
-    assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.provenance["seconds"] < 60
-    n_draws = posterior.partitions.shape[1]
-    assert n_draws >= (40 if n_jobs == 2 else 1)
-    assert n_draws == min(posterior.provenance["sweeps"])
-    same = count(draws=n_draws, warmup=0, chains=2)
-    shortest = int(np.argmin(posterior.provenance["sweeps"]))
-    np.testing.assert_array_equal(np.asarray(posterior.partitions)[shortest], np.asarray(same.partitions)[shortest])
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_an_interruption_of_the_warmup_keeps_where_the_chains_are():
-    posterior = count(draws=5, warmup=10**7, chains=2, n_jobs=2, max_time=60.0, after_step=[interrupt_at(20)])
-    assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.partitions.shape == (2, 1, N_ROWS)
-    np.testing.assert_array_equal(kept_sweeps(posterior)[:, 0], posterior.provenance["sweeps"])
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_an_interruption_while_the_chains_are_judged(monkeypatch):
-    interrupt = interrupt_at(0)
-
-    def interrupted(traces):
-        interrupt(0)
-        return False
-
-    monkeypatch.setattr(runner, "converged", interrupted)
-    posterior = count(chains=2)
-    assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.partitions.shape == (2, 100, N_ROWS)
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_after_a_run_interruptions_are_what_they_were():
-    count(draws=2)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    count(draws=2)
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-
-
-def test_a_callback_may_interrupt():
-    def stop(progress):
-        raise KeyboardInterrupt
-
-    posterior = count(draws=10**7, warmup=0, chains=3, max_time=60.0, progress=stop)
-    assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.partitions.shape == (3, 1, N_ROWS)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_failing_chain_ends_the_run(n_jobs):
-    steps = []
-
-    def fail(n):
-        steps.append(n)
-        if n == 30 and steps.count(30) == 1:
-            raise ArithmeticError("no such number")
-
-    before = threading.active_count()
-    with pytest.raises(ArithmeticError, match="no such number"):
-        count(draws=10**7, chains=4, n_jobs=n_jobs, max_time=60.0, after_step=[fail])
-    assert threading.active_count() == before
-    assert len(steps) < 10**6  # the others did not run on
-
-
-def test_a_failing_callback_ends_the_run():
-    def fail(progress):
-        raise ArithmeticError("no such screen")
-
-    with pytest.raises(ArithmeticError, match="no such screen"):
-        count(draws=10**7, max_time=60.0, progress=fail)
 
 
 # --- memory ---------------------------------------------------------------------------------------

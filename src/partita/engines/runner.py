@@ -23,6 +23,7 @@ from partita.posterior.diagnostics import converged
 
 FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
 CHECK_GROWTH = 1.35
+BOUTS = 20  # in which a stated number of draws is made
 WARMUP_SHARES = (0.25, 0.5)  # of all sweeps, tried in this order
 MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
 MOST_MEMORY = 2**30  # bytes of stored labels, all chains together
@@ -67,7 +68,9 @@ class Plan:
         """Total sweeps at which chains wait for each other."""
         start = self.first_sweep_kept()
         if not self.automatic:
-            return [start + int(self.draws) * self.thin]
+            n_sweeps = int(self.draws) * self.thin
+            parts = range(1, BOUTS + 1)  # an interruption then finds all chains about equally far
+            return sorted({start + max(1, n_sweeps * part // BOUTS) for part in parts})
         first = start + (FIRST_CHECK - int(WARMUP_SHARES[0] * FIRST_CHECK)) * self.thin
         points = [first]
         last = max(MOST_SWEEPS, 2 * first)
@@ -142,6 +145,7 @@ class _Run:
                 chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self.reporter)
             except KeyboardInterrupt:  # of a progress callback
                 self.interrupted = True
+                self.stop.set()
 
         with ThreadPoolExecutor(self.n_workers) as pool:
             futures = [pool.submit(advance, chain) for chain in self.chains]

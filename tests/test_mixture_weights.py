@@ -1,0 +1,94 @@
+"""Weights of rows: tied copies, rows that teach nothing, and weights that are refused."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from partita import Mixture
+from partita.families import Gaussian
+
+pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+
+full = pytest.mark.xdist_group("gaussian-full")
+known = pytest.mark.xdist_group("known")
+
+X, _ = make_blobs(40, 2, centers=[[-5, 0], [5, 2]], cluster_std=0.8, random_state=0)
+KNOWN = Gaussian(covariance="known")
+NAN = np.nan
+
+
+def quick(**options) -> Mixture:
+    return Mixture(**({"chains": 2, "draws": 40, "random_state": 0} | options))
+
+
+@full
+def test_rows_of_weight_zero_teach_nothing():
+    table = np.vstack([X, [[500.0, -500.0], [X[0, 0], NAN], X[3]]])
+    weights = np.append(np.ones(40), [0, 0, 0])
+    model = quick().fit(table, sample_weight=weights)
+    without = quick().fit(X)
+    np.testing.assert_array_equal(model.posterior_.draws[:, :40], without.posterior_.draws)
+    assert (model.posterior_.draws[:, 40:] == -1).all()
+    np.testing.assert_array_equal(model.labels_[:40], without.labels_)
+    np.testing.assert_array_equal(model.labels_[40:42], without.predict(table[40:42]))
+    np.testing.assert_array_equal(model.probabilities_[40:42], without.predict_proba(table[40:42]))
+    assert model.labels_[42] == model.labels_[3]
+    np.testing.assert_array_equal(model.probabilities_[42], model.probabilities_[3])
+    np.testing.assert_array_equal(model.score_samples(X), without.score_samples(X))
+    assert model._model.likelihood.scale.tolist() == without._model.likelihood.scale.tolist()
+
+
+@known
+def test_a_twin_of_weight_zero_follows_its_row():
+    """Also on a border, where the label of a row and its prediction differ."""
+    table = np.array([[-2.0], [-1.9], [0.05], [1.0], [1.1], [0.05], [0.05]])
+    labels = [
+        quick(family=KNOWN, draws=3, random_state=seed).fit(table, sample_weight=[1, 1, 1, 1, 1, 0, 0]).labels_
+        for seed in range(40)
+    ]
+    assert all(found[2] == found[5] == found[6] for found in labels)
+    assert len({found[2] for found in labels}) > 1
+
+
+@full
+def test_missing_cells_and_weights_of_a_full_covariance():
+    table = X.copy()
+    table[5, 1] = NAN
+    heavy = np.ones(40)
+    heavy[0] = 3
+    with pytest.raises(ValueError, match="sample_weight above 1 cannot be combined with missing cells under a full"):
+        quick().fit(table, sample_weight=heavy)
+    heavy[5] = 0  # the only gap is in a row that does not count
+    assert quick().fit(table, sample_weight=heavy).n_clusters_ == 2
+
+
+@full
+def test_whole_floats_are_weights():
+    weights = np.tile([1, 2, 0, 1], 10)
+    models = [quick().fit(X, sample_weight=w) for w in (weights, weights.astype(float), weights.tolist())]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.posterior_.draws, models[0].posterior_.draws)
+    unweighted = quick().fit(X).posterior_.traces["log_joint"]
+    assert not np.array_equal(models[0].posterior_.traces["log_joint"], unweighted)
+    ones = quick().fit(X, sample_weight=np.ones(40))
+    np.testing.assert_array_equal(ones.posterior_.traces["log_joint"], unweighted)
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (0.5, "non-negative whole numbers.*first 0.5"),
+        (-1.0, "non-negative whole numbers.*first -1.0"),
+        (NAN, "non-negative whole numbers"),
+        (0.0, "sample_weight is zero for every row"),
+        (2.0**40, "sample_weight sums to .*the most"),
+    ],
+)
+def test_weights_that_are_refused(weight, words):
+    with pytest.raises(ValueError, match=words):
+        quick().fit(X, sample_weight=np.full(40, weight))
+
+
+def test_one_weight_per_row():
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\), but X has 40 rows"):
+        quick().fit(X, sample_weight=[1, 1, 1])
