@@ -23,7 +23,7 @@ from partita.predictive import clusters_of, log_joint_with_clusters, log_posteri
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
-DISAGREEMENT = 1.05  # R-hat from which a run of a fixed number of draws warns
+DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
 
 
 class Mixture(ClusterMixin, BaseEstimator):
@@ -175,7 +175,7 @@ class Mixture(ClusterMixin, BaseEstimator):
             n_sweeps = max(self.posterior_.provenance["sweeps"])
             why = "max_time was reached" if stopped == "max_time" else f"{n_sweeps} sweeps per chain were reached"
             message = f"The chains had not converged when {why}. {self.diagnostics_.verdict}"
-        elif not plan.automatic and not worst <= DISAGREEMENT:  # nan: too few draws to tell
+        elif not worst <= DISAGREEMENT:  # nan: too few draws to tell
             message = self.diagnostics_.verdict
         else:
             return

@@ -186,19 +186,16 @@ class _Run:
         self.interrupted = True
 
     def _judge(self, n_sweeps: int) -> str:
-        agree = False
-        for share in WARMUP_SHARES if self.plan.warmup is None else (0.0,):
-            if not agree:
-                self._drop_warmup(n_sweeps - int(share * n_sweeps))
-                n_draws = min(len(chain.labels) for chain in self.chains)
-                agree = converged(self._traces(n_draws))
-        return "interrupted" if self.interrupted else "converged" if agree else ""
-
-    def _drop_warmup(self, n_sweeps: int) -> None:
-        """Keep the draws of the last ``n_sweeps`` sweeps."""
-        wanted = max(1, n_sweeps // self.keep_every)
+        """Whether the chains agree after a shorter or a longer warm-up; what cannot be used any more is dropped."""
+        shares = WARMUP_SHARES if self.plan.warmup is None else (0.0,)
+        n_kept = min(len(chain.labels) for chain in self.chains)
+        windows = [min(n_kept, max(1, (n_sweeps - int(share * n_sweeps)) // self.keep_every)) for share in shares]
+        agreed = [n_draws for n_draws in windows if converged(self._traces(n_draws))]
+        last = n_sweeps == self.points[-1]
+        wanted = agreed[0] if agreed else windows[-1] if last else windows[0]
         for chain in self.chains:
-            chain.forget(max(0, len(chain.labels) - wanted))
+            chain.forget(len(chain.labels) - wanted)
+        return "interrupted" if self.interrupted else "converged" if agreed else ""
 
     def _first_thinning(self) -> int:
         """Thinning under which a stated number of draws stays within the bound from the start."""
