@@ -93,7 +93,7 @@ def test_an_interruption_while_the_chains_are_judged(monkeypatch):
     monkeypatch.setattr(runner, "converged", interrupted)
     posterior = count(chains=2)
     assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.partitions.shape == (2, 100, N_ROWS)
+    assert posterior.partitions.shape == (2, 150, N_ROWS)
 
 
 @pytest.mark.usefixtures("interruptible")
