@@ -206,7 +206,7 @@ def test_a_table_without_any_cell():
         ([1, 0.5, 1], "non-negative whole numbers.*row 1"),
         ([1, -1, 1], "non-negative whole numbers.*row 1"),
         ([1, np.nan, 1], "non-negative whole numbers.*row 1"),
-        ([0, 0, 0], "0 for every row"),
+        ([0, 0, 0], "zero for every row"),
     ],
 )
 def test_weights(weight, words):
