@@ -53,7 +53,7 @@ class Mixture(ClusterMixin, BaseEstimator):
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
     max_time : float, optional
-        Seconds after which sampling stops with what it has.
+        Seconds after which sampling stops with what it has; compiling on first use does not count.
     n_jobs : int, optional
         Chains run at the same time, as in joblib: None is 1, -1 all cores. Draws do not depend on it.
     progress : bool or callable

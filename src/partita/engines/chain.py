@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from partita.engines.model import Model
+from partita.kernels.compiling import compiling_seconds
 
 TRACES = ("n_clusters", "log_joint", "entropy", "concentration")
 
@@ -68,7 +69,7 @@ class Chain:
             if keep_every and self.n_sweeps % keep_every == 0:
                 self.keep()
             report(self)
-            if stop.is_set() or time.monotonic() > deadline:
+            if stop.is_set() or time.monotonic() - compiling_seconds() > deadline:
                 return
 
     def keep(self) -> None:

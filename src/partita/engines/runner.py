@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 
 from partita.engines.chain import TRACES, Chain, Progress
 from partita.engines.model import Model
+from partita.kernels.compiling import compiling_seconds
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.diagnostics import converged
@@ -94,7 +95,7 @@ class _Run:
         self.chains = [Chain(engine, model, s, number) for number, s in enumerate(seeds)]
         self.n_workers = min(plan.chains, effective_n_jobs(plan.n_jobs))
         self.started = time.monotonic()
-        self.deadline = np.inf if plan.max_time is None else self.started + plan.max_time
+        self.deadline = np.inf if plan.max_time is None else self.started - compiling_seconds() + plan.max_time
         self.stop = Event()
         self.interrupted = False
         self.keep_every = self._first_thinning()
@@ -139,7 +140,7 @@ class _Run:
             with lock:
                 share = self.n_workers / max(waiting, self.n_workers)
                 waiting -= 1
-            now = time.monotonic()
+            now = time.monotonic() - compiling_seconds()
             deadline = now + share * (self.deadline - now)
             try:
                 chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self.reporter)

@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,7 @@ class Entry:
         self.__name__ = function.__name__
         self._by_kinds: dict[tuple[type, ...], Any] = {}
         self._lock = threading.Lock()
+        self.seconds = 0.0  # spent in first calls
         _ENTRIES.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -52,8 +54,10 @@ class Entry:
             ready = folder / "-".join([self.__name__, *(kind.__name__ for kind in kinds), "ready"])
             if not ready.exists():
                 _announce()
+            started = time.monotonic()
             dispatcher = _cached_njit(self.function, self.allocates, folder)
             result = dispatcher(*arguments)
+            self.seconds += time.monotonic() - started
             ready.touch()
             self._by_kinds[kinds] = dispatcher
             return result
@@ -79,6 +83,11 @@ def entry(function: Callable | None = None, *, allocates: bool = False) -> Any:
 def compilations() -> int:
     """Count the specialisations compiled by this process; 0 means that the disk cache had them all."""
     return sum(e.compilations for e in _ENTRIES)
+
+
+def compiling_seconds() -> float:
+    """Seconds that this process spent in first calls, compiling or loading; time limits leave them out."""
+    return sum(e.seconds for e in _ENTRIES)
 
 
 def cache_folder(kinds: tuple[type, ...]) -> Path:
