@@ -7,16 +7,8 @@ import argparse
 import json
 
 import numpy as np
-from tests.oracles.enumeration import (
-    Agreement,
-    compare_labelled,
-    compare_partitions,
-    exact_labelled,
-    exact_posterior,
-    run_gibbs,
-    run_merge_split,
-    subset_log_marginals,
-)
+from tests.oracles.agreement import Agreement, compare_labelled, compare_partitions
+from tests.oracles.enumeration import exact_labelled, exact_posterior, run_gibbs, run_merge_split, subset_log_marginals
 
 import partita
 from partita.engines.model import Model
@@ -29,7 +21,7 @@ PRIORS: dict[str, Prior] = {
     "finite-dirichlet": FiniteDirichlet(n_components=3, concentration=1.5),
     "stick-breaking": StickBreaking(n_components=3, concentration=4.0),
 }
-X = np.array([[1, 3], [2, 4], [0, 6], [4, 5], [3, 2]])
+X = np.array([[0, 3], [1, 4], [0, 7], [4, 6], [5, 2]])
 COPIES = np.array([2, 1, 3, 1, 2])
 
 
@@ -37,18 +29,18 @@ def agreements(prior: Prior, copies: np.ndarray | None) -> list[Agreement]:
     """What the oracle says of the scan alone and of merge-split moves alone."""
     table = Table.read(X, column_types={0: "count", 1: "count"})
     likelihood = Count(shape=2.0, rate=1.0).resolve(table)
+    subsets = subset_log_marginals(likelihood, likelihood.rows(table), copies)
+    if isinstance(prior, StickBreaking):
+        exact, compare = exact_labelled(subsets, prior), compare_labelled
+    else:
+        exact, compare = exact_posterior(subsets, prior, copies), compare_partitions
     weights = np.ones(len(X), dtype=np.int64) if copies is None else copies
     model = Model(likelihood, prior, table, weights)
-    subsets = subset_log_marginals(likelihood, likelihood.rows(table), copies)
-    exact = exact_posterior(subsets, prior, copies)
     chains = [
-        run_gibbs(model, n_draws=10_000, seed=1, merge_split=0),
-        run_merge_split(model, n_draws=10_000, seed=2),
+        run_gibbs(model, n_draws=7000, seed=1, merge_split=0),
+        run_merge_split(model, n_draws=7000, seed=2),
     ]
-    found = [compare_partitions(chain.labels, exact) for chain in chains]
-    if isinstance(prior, StickBreaking) and copies is None:
-        found += [compare_labelled(chain.labels, exact_labelled(subsets, prior)) for chain in chains]
-    return found
+    return [compare(chain.labels, exact) for chain in chains]
 
 
 def main() -> None:

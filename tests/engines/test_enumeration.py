@@ -14,15 +14,8 @@ from tests.engines.models import (
     one_per_compilation,
     parameters,
 )
-from tests.oracles.enumeration import (
-    N_BATCHES,
-    compare_labelled,
-    compare_partitions,
-    exact_labelled,
-    exact_posterior,
-    run_gibbs,
-    run_merge_split,
-)
+from tests.oracles.agreement import N_BATCHES, compare_labelled, compare_partitions
+from tests.oracles.enumeration import exact_labelled, exact_posterior, run_gibbs, run_merge_split
 
 from partita.priors import DirichletProcess, StickBreaking
 
@@ -31,7 +24,7 @@ STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_comp
 
 @pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, SEPARATED_GAUSSIAN], fixed_priors()))
 def test_draws_are_from_the_exact_posterior(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=8000, seed=5)
+    chain = run_gibbs(example.model(prior), n_draws=6000, seed=5)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
@@ -65,14 +58,14 @@ def z_of_log_concentration(chain, exact, prior):
 
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
 def test_the_scan_alone_keeps_the_posterior(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=6000, seed=7, merge_split=0)
+    chain = run_gibbs(example.model(prior), n_draws=5000, seed=7, merge_split=0)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters(WITHOUT_DRAWN_CELLS, one_per_compilation()))
 def test_merge_split_moves_alone_keep_the_posterior(example, prior):
-    chain = run_merge_split(example.model(prior), n_draws=6000, seed=8)
+    chain = run_merge_split(example.model(prior), n_draws=5000, seed=8)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from tests.engines.models import CATEGORICAL, Example, one_worker
-from tests.oracles.enumeration import compare_partitions, exact_posterior, run_gibbs
+from tests.oracles.agreement import compare_partitions
+from tests.oracles.enumeration import exact_posterior, run_gibbs
 
 from partita.families import Gaussian
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking

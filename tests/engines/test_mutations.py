@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.engines.mutant import COPIES, PRIORS, agreements
 
 import partita
 
@@ -113,8 +114,20 @@ def test_a_wrong_line_is_seen(mutation, tmp_path):
     assert not result["agrees"], result["because"]
 
 
-@pytest.mark.parametrize("asked", [("finite-dirichlet",), ("stick-breaking",)])
-def test_the_unchanged_copy_agrees(asked, tmp_path):
+def test_the_unchanged_copy_agrees(tmp_path):
     copy_of_package(tmp_path)
-    result = run_copy(tmp_path, *asked)
+    result = run_copy(tmp_path, "stick-breaking")
     assert result["agrees"], result["because"]
+
+
+@pytest.mark.xdist_group("GammaPoisson")
+@pytest.mark.parametrize("prior", PRIORS)
+def test_the_package_itself_agrees(prior):
+    found = agreements(PRIORS[prior], None)
+    assert all(agreement.agrees for agreement in found), found
+
+
+@pytest.mark.xdist_group("GammaPoisson")
+def test_the_package_itself_agrees_on_tied_copies():
+    found = agreements(PRIORS["dirichlet-process"], COPIES)
+    assert all(agreement.agrees for agreement in found), found

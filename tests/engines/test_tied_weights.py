@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 from tests.engines.models import KNOWN, WITHOUT_DRAWN_CELLS, fixed_priors, learned_priors, parameters
-from tests.oracles.enumeration import (
-    compare_partitions,
-    exact_posterior,
-    run_gibbs,
-    run_merge_split,
-    subset_log_marginals,
-    take,
-)
+from tests.oracles.agreement import compare_partitions
+from tests.oracles.enumeration import exact_posterior, run_gibbs, run_merge_split, subset_log_marginals, take
 
 LEARNED = [p for p in learned_priors() if p.name in ("dirichlet-process", "stick-breaking")]
 COPIES = np.array([2, 1, 0, 3, 1])  # the third row does not take part
