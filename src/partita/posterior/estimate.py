@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.parameters import choose
 from partita.partitions import Partitions, by_size
-from partita.posterior.condensing import condense
+from partita.posterior.condensing import Condensed, condense
 from partita.posterior.losses import VI, least_expected_vi
 from partita.posterior.membership import memberships
 
@@ -54,16 +54,7 @@ def estimate(partitions: Partitions, weights: np.ndarray, loss: str | VI) -> Est
     candidates = draws.labels[eligible] if len(eligible) < len(draws.labels) else draws.labels
     best, losses = measure.least_expected(candidates, draws)
     draw = int(draws.draws[eligible[best]])
-    labels = by_size(partitions.flat[draw])
-    probabilities = memberships(labels, draws)
-    return Estimate(
-        labels=labels,
-        expected_loss=float(losses[best]),
-        n_clusters=probabilities.shape[1],
-        probabilities=probabilities,
-        confidence=_own(probabilities, labels),
-        draw=draw,
-    )
+    return _estimate_of(partitions.flat[draw], draws, losses[best], draw)
 
 
 def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarray) -> Estimate:
@@ -78,15 +69,19 @@ def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarra
     for labels in candidates:
         _tie(labels, groups)
     best, losses = least_expected_vi(candidates, partitions.flat, weights)
-    labels = by_size(candidates[best])
-    probabilities = memberships(labels, condense(partitions, weights))
+    return _estimate_of(candidates[best], condense(partitions, weights), losses[best], best)
+
+
+def _estimate_of(chosen: np.ndarray, draws: Condensed, loss: float, draw: int) -> Estimate:
+    labels = by_size(chosen)
+    probabilities = memberships(labels, draws)
     return Estimate(
         labels=labels,
-        expected_loss=float(losses[best]),
+        expected_loss=float(loss),
         n_clusters=probabilities.shape[1],
         probabilities=probabilities,
         confidence=_own(probabilities, labels),
-        draw=best,
+        draw=draw,
     )
 
 
