@@ -45,7 +45,7 @@ class Gibbs(Parameters):
     ``merge_split`` splits or merges of whole clusters (Dahl 2003), then draws the concentration. Exact for every
     conjugate family and every prior. Cost per sweep: rows x clusters predictive densities.
 
-    Good for: up to about a million rows; trustworthy uncertainty, also of the number of clusters.
+    Good for: up to hundreds of thousands of rows; trustworthy uncertainty, also of the number of clusters.
     Not for: tens of millions of rows; likelihoods without a conjugate prior.
 
     Parameters
