@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -13,7 +14,8 @@ from partita.posterior import Posterior
 from partita.table import Table
 
 COMPLETIONS = 20  # draws of missing cells per partition, where they must be drawn
-PASSES = 3  # Gibbs passes over the missing cells between two of them
+FIRST_PASSES = 20  # Gibbs passes over the missing cells before the first of them
+PASSES = 3  # and between two
 MOST_CELLS = 4_000_000  # rows x draws that a posterior predictive works through, but at least:
 LEAST_DRAWS = 100
 
@@ -29,23 +31,31 @@ class Clusters:
     stats: np.ndarray  # (completions, K + 1, S); several completions where missing cells were drawn
 
 
-def clusters_of(
-    model: Model, labels: np.ndarray, concentration: float, rng: np.random.Generator, n_completions: int = COMPLETIONS
-) -> Clusters:
+def clusters_of(model: Model, labels: np.ndarray, concentration: float, rng: np.random.Generator) -> Clusters:
     """Statistics and prior weights of a partition of the model's rows (-1: row in no cluster)."""
-    n_clusters = int(labels.max()) + 1
-    sizes = np.bincount(labels[labels >= 0], weights=model.row_weights[labels >= 0]).astype(np.int64)
-    log_seats = model.prior.log_seats(sizes, concentration)
+    log_seats = model.prior.log_seats(_sizes(model, labels), concentration)
     rows = model.likelihood.rows(model.table)
+    n_slots = log_seats.shape[0]
     if not model.likelihood.draws_cells(rows):
-        return Clusters(log_seats, model.stats_of(rows, labels, n_clusters + 1)[None])
-    stats = []
-    for _ in range(n_completions):
-        state = model.state_from(model.stats_of(rows, labels, n_clusters + 1))
-        for _ in range(PASSES):
+        return Clusters(log_seats, model.stats_of(rows, labels, n_slots)[None])
+    passes = [FIRST_PASSES] + [PASSES] * (COMPLETIONS - 1)
+    return Clusters(log_seats, np.stack([_completed_stats(model, rows, labels, n_slots, rng, p) for p in passes]))
+
+
+def _sizes(model: Model, labels: np.ndarray) -> np.ndarray:
+    seated = labels >= 0
+    return np.bincount(labels[seated], weights=model.row_weights[seated]).astype(np.int64)
+
+
+def _completed_stats(
+    model: Model, rows: Any, labels: np.ndarray, n_slots: int, rng: np.random.Generator, n_passes: int
+) -> np.ndarray:
+    """Statistics after ``n_passes`` over the missing cells, which stay in ``rows``; plain ones where none is drawn."""
+    if model.likelihood.draws_cells(rows):
+        state = model.state_from(model.stats_of(rows, labels, n_slots))
+        for _ in range(n_passes):
             complete_rows(rng, rows, state, labels)
-        stats.append(model.stats_of(rows, labels, n_clusters + 1))
-    return Clusters(log_seats, np.stack(stats))
+    return model.stats_of(rows, labels, n_slots)
 
 
 def log_joint_with_clusters(model: Model, clusters: Clusters, table: Table) -> np.ndarray:
@@ -62,10 +72,13 @@ def log_posterior_predictive(model: Model, posterior: Posterior, table: Table, r
     Long posteriors are represented by evenly spaced draws: as many as keep rows x draws below
     four million, and at least 100. Equal partitions are evaluated once.
     """
-    logs = []
+    logs: list[np.ndarray] = []
     log_weights = []
+    rows = model.likelihood.rows(model.table)  # missing cells go on from draw to draw
     for labels, log_weight, log_seats in _distinct_draws(model, posterior, table.n_rows):
-        clusters = Clusters(log_seats, clusters_of(model, labels, 1.0, rng, n_completions=1).stats)
+        n_passes = PASSES if logs else FIRST_PASSES
+        stats = _completed_stats(model, rows, labels, log_seats.shape[0], rng, n_passes)
+        clusters = Clusters(log_seats, stats[None])
         logs.append(logsumexp(log_joint_with_clusters(model, clusters, table), axis=1))
         log_weights.append(log_weight)
     return logsumexp(np.stack(logs) + np.array(log_weights)[:, None], axis=0)
@@ -82,7 +95,7 @@ def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[
     for g, start in enumerate(first):
         members = np.flatnonzero(group.ravel() == g)
         labels = draws[start].astype(np.int64)
-        sizes = np.bincount(labels[labels >= 0], weights=model.row_weights[labels >= 0]).astype(np.int64)
+        sizes = _sizes(model, labels)
         seats = np.stack([model.prior.log_seats(sizes, concentrations[m]) for m in members])
         share = weights[members]
         with np.errstate(divide="ignore"):
