@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import partita
 from partita.mixture import Mixture
+from partita.posterior.membership import runners_up
 
 CONFIDENT = 0.9
 COLUMNS_TOLD = 3
@@ -178,9 +179,7 @@ def write_files(result: Result, folder: Path) -> list[Path]:
 
 def labels_csv(model: Mixture) -> str:
     """Row, label, confidence and runner-up (-1 where there is only one group) of every row."""
-    others = model.probabilities_.copy()
-    others[np.arange(model.labels_.size), model.labels_] = -1.0
-    runner_up = others.argmax(axis=1) if model.n_clusters_ > 1 else np.full(model.labels_.size, -1)
+    runner_up = runners_up(model.labels_, model.probabilities_)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["row", "label", "confidence", "runner_up"])

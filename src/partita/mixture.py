@@ -19,6 +19,7 @@ from partita.families import FAMILIES, Family, automatic_family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.parameters import choose
 from partita.posterior.estimate import estimate_tied
+from partita.posterior.membership import runners_up
 from partita.predictive import clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
@@ -232,13 +233,10 @@ class Mixture(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = np.arange(self.labels_.size)
-        others = self.probabilities_.copy()
-        others[rows, self.labels_] = -1.0
-        runner_up = others.argmax(axis=1) if self.n_clusters_ > 1 else np.full(rows.size, -1)
         columns = {
             "label": self.labels_,
             "confidence": self.probabilities_[rows, self.labels_],
-            "runner_up": runner_up.astype(np.int64),
+            "runner_up": runners_up(self.labels_, self.probabilities_),
         }
         return self._model.table.frame_like(columns)
 

@@ -73,3 +73,12 @@ def _normalized(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
     shares[labelled, own[labelled]] = 1.0
     totals[empty] = 1.0
     return shares / totals[:, None]
+
+
+def runners_up(labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """The most probable cluster of every object besides its own label; -1 where there is only one cluster."""
+    if probabilities.shape[1] < 2:
+        return np.full(labels.size, -1, dtype=np.int64)
+    others = probabilities.copy()
+    others[np.arange(labels.size), labels] = -1.0
+    return others.argmax(axis=1)
