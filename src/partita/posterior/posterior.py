@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.partitions import Partitions
+from partita.partitions import Partitions, by_size
+from partita.posterior.alignment import align
 from partita.posterior.condensing import checked_weights, condense
 from partita.posterior.diagnostics import Diagnostics, diagnose
 from partita.posterior.estimate import Estimate, estimate
@@ -95,6 +96,30 @@ class Posterior:
         objects over a shortlist of 32, see `partita.posterior.least_expected_vi`.
         """
         return estimate(self.partitions, self.weights, loss)
+
+    def align(self, other_labels: Any, *, labels: Any = None) -> np.ndarray:
+        """Labels of a refit, renamed to match earlier ones: ``refit.posterior_.align(first.labels_)``.
+
+        Parameters
+        ----------
+        other_labels : array-like of int, (n_objects,)
+            The earlier labels of the same objects; -1 where there is none.
+        labels : array-like of int, (n_objects,), optional
+            The labels to rename; by default those of `estimate`.
+
+        Returns
+        -------
+        (n_objects,) int64 array
+            As many objects as possible have their earlier label; a cluster without a counterpart has a number
+            above all earlier ones.
+        """
+        return align(self.estimate().labels if labels is None else self._one_labelling(labels), other_labels)
+
+    def _one_labelling(self, labels: Any) -> np.ndarray:
+        found = by_size(labels)
+        if found.size != self.n_objects:
+            raise ValueError(f"labels must be one per object, ({self.n_objects},); got {found.shape}.")
+        return found
 
     def diagnostics(self) -> Diagnostics:
         """R-hat and effective sample size of every trace, and one plain verdict.
