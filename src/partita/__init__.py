@@ -11,8 +11,9 @@ _HOME = {
     "Partitions": "partita.partitions",
     "Posterior": "partita.posterior",
     "Table": "partita.table",
+    "load": "partita.saving",
 }
-__all__ = ["Mixture", "Partitions", "Posterior", "Table", "__version__"]
+__all__ = ["Mixture", "Partitions", "Posterior", "Table", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:

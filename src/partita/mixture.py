@@ -1,5 +1,6 @@
 """Mixture: the groups in a table, how many, which row is where, how sure that is."""
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -18,9 +19,10 @@ from partita.engines.runner import Plan, run
 from partita.families import FAMILIES, Family, automatic_family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.parameters import choose
+from partita.posterior import Posterior
 from partita.posterior.estimate import estimate_tied
 from partita.posterior.membership import runners_up
-from partita.predictive import clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
+from partita.predictive import Clusters, clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
@@ -127,9 +129,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         self._model = self._build(table, prior, _whole_weights(sample_weight, table.n_rows))
         seed = _seed_sequence(self.random_state)
         self._entropy = seed.entropy
-        self.posterior_ = run(engine, self._model, plan, seed)
-        self.diagnostics_ = self.posterior_.diagnostics()
-        self.converged_ = self.diagnostics_.converged
+        self._keep(run(engine, self._model, plan, seed))
         self._warn_if_untrustworthy(plan)
         self._estimate()
         return self
@@ -149,6 +149,11 @@ class Mixture(ClusterMixin, BaseEstimator):
         if weights.sum() >= LARGEST_TOTAL:
             raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
         return Model(likelihood, prior, table, weights)
+
+    def _keep(self, posterior: Posterior) -> None:
+        self.posterior_ = posterior
+        self.diagnostics_ = posterior.diagnostics()
+        self.converged_ = self.diagnostics_.converged
 
     def _estimate(self) -> None:
         posterior, model = self.posterior_, self._model
@@ -239,6 +244,33 @@ class Mixture(ClusterMixin, BaseEstimator):
             "runner_up": runners_up(self.labels_, self.probabilities_),
         }
         return self._model.table.frame_like(columns)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.
+
+        The file holds options, table, draws and estimate, and nothing that runs: see ``docs/file-format.md``.
+        """
+        from partita.saving import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    def _restore(
+        self,
+        table: Table,
+        weights: np.ndarray,
+        posterior: Posterior,
+        clusters: Clusters,
+        estimate: tuple[np.ndarray, np.ndarray],
+        entropy: Any,
+    ) -> None:
+        """Become what `fit` left, from the parts that a file holds."""
+        self._model = self._build(table, self._prior(), weights)
+        self._clusters, self._entropy = clusters, entropy
+        self._keep(posterior)
+        self.labels_, self.probabilities_ = estimate
+        self.n_clusters_ = self.probabilities_.shape[1]
+        self.n_features_in_ = len(table.names)
 
     def _membership(self, table: Table) -> np.ndarray:
         logs = log_joint_with_clusters(self._model, self._clusters, table)[:, :-1]

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,11 +128,11 @@ def test_missing_files_folders_and_other_kinds(tmp_path, posterior):
         Posterior.load(tmp_path / "none.partita")
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         posterior.save(tmp_path / "none" / "run.partita")
-    write_container(tmp_path / "x", "mixture", {"a": 1}, {"b": np.arange(3)})
-    header, arrays = read_container(tmp_path / "x", "mixture")
+    write_container(tmp_path / "x", "views", {"a": 1}, {"b": np.arange(3)})
+    header, arrays = read_container(tmp_path / "x", "views")
     assert header["a"] == 1
     np.testing.assert_array_equal(arrays["b"], np.arange(3))
-    with pytest.raises(ValueError, match="holds a mixture, not a posterior"):
+    with pytest.raises(ValueError, match="holds a views, not a posterior or a mixture"):
         Posterior.load(tmp_path / "x")
 
 
@@ -143,3 +144,12 @@ def test_a_failed_save_keeps_the_old_file_and_nothing_else(path):
         write_container(path, "posterior", {"bad": object()}, {})
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_of_format_1_still_loads():
+    old = Posterior.load(Path(__file__).parent / "files" / "posterior-format-1.partita")
+    first_draws = [[0, 1, 1, 2, 2], [0, 0, 0, 0, 1], [0, 1, 0, 0, 1]]
+    assert old.draws[:3].tolist() == first_draws
+    np.testing.assert_allclose(old.weights, np.arange(1, 7) / 21, rtol=1e-15)
+    assert old.traces["n_clusters"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert old.provenance == {"seed": 7, "engine": "Gibbs()"}

@@ -135,15 +135,25 @@ class Posterior:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write everything to one file, all of it or nothing; see ``docs/file-format.md``."""
-        arrays = {"partitions": np.asarray(self.partitions), "weights": self.weights}
-        arrays |= {f"traces/{name}": trace for name, trace in self.traces.items()}
-        header = {"traces": list(self.traces), "provenance": self.provenance}
-        write_container(path, "posterior", header, arrays)
+        write_container(path, "posterior", *self.to_container())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Posterior":
-        """Read what `save` wrote; a file that was changed, cut or is from a newer version is refused."""
-        header, arrays = read_container(path, "posterior")
+        """Read what `save` wrote, or the posterior in a file of ``Mixture.save``.
+
+        A file that was changed, cut or is from a newer version is refused.
+        """
+        return cls.from_container(*read_container(path, "posterior", "mixture"))
+
+    def to_container(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Header and arrays of a file that holds this posterior."""
+        arrays = {"partitions": np.asarray(self.partitions), "weights": self.weights}
+        arrays |= {f"traces/{name}": trace for name, trace in self.traces.items()}
+        return {"traces": list(self.traces), "provenance": self.provenance}, arrays
+
+    @classmethod
+    def from_container(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> "Posterior":
+        """The posterior in a file's header and arrays."""
         return cls(
             arrays["partitions"],
             weights=arrays["weights"],

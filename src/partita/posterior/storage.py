@@ -6,7 +6,6 @@ The format is described in ``docs/file-format.md``.
 import hashlib
 import json
 import os
-import secrets
 import struct
 import zipfile
 import zlib
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+
+from partita.atomic import replacing
 
 FORMAT = "partita"
 FORMAT_VERSION = 1
@@ -43,12 +44,11 @@ def write_container(
 ) -> None:
     """Write arrays and a JSON-able header to one file, all of it or nothing.
 
-    The file is written under a temporary name in the same folder, flushed to disk and renamed.
+    See `partita.atomic.replacing`.
     """
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(target.parent)!r} to save in.")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     about = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -56,18 +56,14 @@ def write_container(
         "arrays": {name: _array_digest(array) for name, array in arrays.items()},
         **header,
     }
-    try:
+    with replacing(target) as temporary:
         with open(temporary, "xb") as file:
             _write_archive(file, json.dumps(about, indent=1), arrays)
         _seal(temporary)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _flush_folder(target.parent)
 
 
-def read_container(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read the header and the arrays of a file of this kind; anything doubtful is refused.
+def read_container(path: str | os.PathLike, *kinds: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read the header and the arrays of a file of one of these kinds; anything doubtful is refused.
 
     Raises
     ------
@@ -84,7 +80,7 @@ def read_container(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], 
     try:
         with zipfile.ZipFile(source) as archive:
             header = json.loads(archive.read(HEADER))
-            _check_header(source, header, kind)
+            _check_header(source, header, kinds)
             _check_seal(source)
             return header, {name: _read_array(archive, name, header) for name in header["arrays"]}
     except _RefusedError as refusal:
@@ -108,7 +104,7 @@ def _check_first_bytes(source: Path) -> None:
         raise ValueError(f"{str(source)!r} is not a partita file.")
 
 
-def _check_header(source: Path, header: Mapping[str, Any], kind: str) -> None:
+def _check_header(source: Path, header: Mapping[str, Any], kinds: tuple[str, ...]) -> None:
     if header["format"] != FORMAT:
         raise _RefusedError(f"{str(source)!r} is not a partita file.")
     if header["format_version"] > FORMAT_VERSION:
@@ -116,8 +112,8 @@ def _check_header(source: Path, header: Mapping[str, Any], kind: str) -> None:
             f"{str(source)!r} was written by a newer partita (format {header['format_version']}; this"
             f" version reads up to {FORMAT_VERSION}): upgrade partita."
         )
-    if header["kind"] != kind:
-        raise _RefusedError(f"{str(source)!r} holds a {header['kind']}, not a {kind}.")
+    if header["kind"] not in kinds:
+        raise _RefusedError(f"{str(source)!r} holds a {header['kind']}, not a {' or a '.join(kinds)}.")
 
 
 def _write_archive(file: IO[bytes], about: str, arrays: Mapping[str, np.ndarray]) -> None:
@@ -136,13 +132,11 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def _seal(path: Path) -> None:
-    """Put the hash of all bytes before it at the end of the file, and flush the file to disk."""
+    """Put the hash of all bytes before it at the end of the file."""
     digest = _digest_before_seal(path)
     with open(path, "r+b") as file:
         file.seek(-_DIGEST_LENGTH, os.SEEK_END)
         file.write(digest.encode())
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _check_seal(path: Path) -> None:
@@ -193,13 +187,3 @@ def _array_digest(array: np.ndarray) -> str:
     sink = _Hashing()
     np.lib.format.write_array(sink, np.ascontiguousarray(array), allow_pickle=False)  # type: ignore[arg-type]
     return sink.digest.hexdigest()
-
-
-def _flush_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder cannot be opened
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
