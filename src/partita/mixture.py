@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from partita.engines import ENGINES, Gibbs
-from partita.engines.chain import Progress
 from partita.engines.model import Model
+from partita.engines.reporting import Progress
 from partita.engines.runner import Plan, run
 from partita.families import FAMILIES, Family, automatic_family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from partita.engines import chain, runner
+from partita.engines import chain, reporting, runner
 
 
 @pytest.fixture
@@ -15,6 +15,6 @@ def clock(monkeypatch):
         clock.now += 0.001
 
     clock.tick = tick
-    for module in (runner, chain):
+    for module in (runner, chain, reporting):
         monkeypatch.setattr(module, "time", clock)
     return clock

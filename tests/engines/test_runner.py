@@ -1,5 +1,6 @@
 """The runner keeps exactly the sweeps that it says, and says where its draws come from."""
 
+import io
 import json
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ from tests.engines.counter import MODEL, N_ROWS, count, kept_sweeps
 from tests.engines.models import KNOWN, one_worker
 
 from partita import Posterior
-from partita.engines import Gibbs, Progress, chain, runner
+from partita.engines import Gibbs, Progress, chain, reporting, runner
 from partita.engines.runner import Plan, run
 
 # --- a stated number of draws ---------------------------------------------------------------------
@@ -137,7 +138,7 @@ def test_memory_for_not_even_one_draw_keeps_one(monkeypatch):
 
 
 def test_progress_is_reported_sweep_by_sweep(monkeypatch):
-    monkeypatch.setattr(runner, "SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(reporting, "SECONDS_BETWEEN_REPORTS", 0.0)
     seen: list[Progress] = []
     count(chains=3, draws=20, warmup=5, n_jobs=2, progress=seen.append)
     for number in range(3):
@@ -151,6 +152,34 @@ def test_progress_does_not_flood(clock):
     seen: list[Progress] = []
     count(chains=1, draws=1000, warmup=0, progress=seen.append, after_step=[clock.tick])
     assert [p.sweep for p in seen] == pytest.approx([1, 201, 401, 601, 801], abs=5)
+
+
+def test_the_time_left_is_that_of_the_sweeps_left_at_the_present_speed(clock):
+    seen: list[Progress] = []
+    count(chains=2, draws=1000, warmup=0, progress=seen.append, n_jobs=1, after_step=[clock.tick])
+    assert {p.n_chains for p in seen} == {2}
+    for p in seen[1:]:
+        assert p.time_left == pytest.approx(2.0 - p.elapsed, abs=0.01)  # 2000 sweeps of a millisecond
+
+
+def test_the_time_left_is_never_more_than_the_time_limit_leaves(clock):
+    seen: list[Progress] = []
+    count(draws=10**6, warmup=0, max_time=1.5, progress=seen.append, n_jobs=1, after_step=[clock.tick])
+    assert len(seen) > 3
+    for p in seen:
+        assert p.time_left == pytest.approx(max(0.0, 1.5 - p.elapsed), abs=0.01)
+
+
+def test_the_status_line_says_where_it_is_on_a_terminal_and_nothing_elsewhere(monkeypatch):
+    news = Progress(1, 312, 5000, 6, 12.3, 4, 140.2)
+    for is_terminal in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda answer=is_terminal: answer
+        monkeypatch.setattr("sys.stderr", stream)
+        reporting.write_status(news)
+        line = "chain 2 of 4: sweep 312 of at most 5000, 6 groups, 12 s, at most 140 s left"
+        assert stream.getvalue() == (f"{reporting.CLEAR_LINE}{line}" if is_terminal else "")
+        assert len(line) < 80
 
 
 def test_provenance_is_complete_and_survives_a_file(tmp_path):

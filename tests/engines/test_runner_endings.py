@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.engines.counter import N_ROWS, count, kept_sweeps
 
-from partita.engines import runner
+from partita.engines import reporting, runner
 
 # --- time -----------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ def test_after_a_run_interruptions_are_what_they_were():
 
 
 def test_an_interruption_finds_all_chains_about_equally_far(monkeypatch):
-    monkeypatch.setattr(runner, "SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(reporting, "SECONDS_BETWEEN_REPORTS", 0.0)
 
     def stop(progress):
         if progress.sweep == 700:

@@ -1,7 +1,7 @@
 """How a posterior is found."""
 
-from partita.engines.chain import Progress
 from partita.engines.gibbs import Gibbs
+from partita.engines.reporting import Progress
 
 ENGINES = {"gibbs": Gibbs}
 

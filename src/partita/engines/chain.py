@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
@@ -12,17 +11,6 @@ from partita.engines.model import Model
 from partita.kernels.compiling import compiling_seconds
 
 TRACES = ("n_clusters", "log_joint", "entropy", "concentration")
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a progress callback is told: a chain, its sweep out of how many at most, and K now."""
-
-    chain: int
-    sweep: int
-    n_sweeps: int
-    n_clusters: int
-    elapsed: float
 
 
 class Chain:

@@ -2,7 +2,6 @@
 
 import platform
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from partita.engines.chain import TRACES, Chain, Progress
+from partita.engines.chain import TRACES, Chain
 from partita.engines.model import Model
+from partita.engines.reporting import Progress, Reporter
 from partita.kernels.compiling import compiling_seconds
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -28,7 +28,6 @@ BOUTS = 20  # in which a stated number of draws is made
 WARMUP_SHARES = (0.25, 0.5)  # of all sweeps, tried in this order
 MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
 MOST_MEMORY = 2**30  # bytes of stored labels, all chains together
-SECONDS_BETWEEN_REPORTS = 0.2
 SECONDS_BETWEEN_LOOKS = 0.1  # at the keyboard: a wait without an end may not notice an interruption
 
 
@@ -100,7 +99,7 @@ class _Run:
         self.interrupted = False
         self.keep_every = self._first_thinning()
         self.points = plan.checkpoints()
-        self.reporter = _Reporter(plan.progress, self.points[-1], self.started)
+        self.reporter = Reporter(plan.progress, self.points[-1], plan.max_time)
 
     def posterior(self) -> Posterior:
         with self._listening():
@@ -143,7 +142,7 @@ class _Run:
             now = time.monotonic() - compiling_seconds()
             deadline = now + share * (self.deadline - now)
             try:
-                chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self.reporter)
+                chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self._report)
             except KeyboardInterrupt:  # of a progress callback
                 self.interrupted = True
                 self.stop.set()
@@ -156,6 +155,9 @@ class _Run:
         if self.interrupted:
             return "interrupted"
         return "max_time" if any(chain.n_sweeps < until for chain in self.chains) else ""
+
+    def _report(self, chain: Chain) -> None:
+        self.reporter.report(chain, self.chains)
 
     def _watch(self, futures: list[Future]) -> None:
         """Wait for all; after an interruption or a failure every chain ends after its present sweep."""
@@ -237,39 +239,3 @@ class _Run:
             "versions": {name: version(name) for name in ("partita", "numpy", "scipy", "numba", "scikit-learn")}
             | {"python": platform.python_version()},
         }
-
-
-class _Reporter:
-    """Calls the progress callback now and then, from whichever thread has news."""
-
-    def __init__(self, progress: Callable[[Progress], None] | bool, n_sweeps: int, started: float):
-        self.callback = _write_line if progress is True else (progress or None)
-        self.writes_lines = progress is True
-        self.n_sweeps = n_sweeps
-        self.started = started
-        self.last = 0.0
-        self.lock = Lock()
-
-    def __call__(self, chain: Chain) -> None:
-        if self.callback is None:
-            return
-        with self.lock:
-            now = time.monotonic()
-            if now - self.last < SECONDS_BETWEEN_REPORTS:
-                return
-            self.last = now
-            n_clusters = chain.info.n_clusters
-            self.callback(Progress(chain.number, chain.n_sweeps, self.n_sweeps, n_clusters, now - self.started))
-
-    def close(self) -> None:
-        if self.writes_lines and sys.stderr.isatty():
-            sys.stderr.write("\r\033[K")
-
-
-def _write_line(progress: Progress) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(
-            f"\r\033[Kchain {progress.chain + 1}: sweep {progress.sweep} of at most {progress.n_sweeps}, "
-            f"{progress.n_clusters} clusters, {progress.elapsed:.0f} s"
-        )
-        sys.stderr.flush()
