@@ -10,13 +10,11 @@ import narwhals as nw
 import numpy as np
 
 from partita.table.schema import Kind
-from partita.table.wording import name_rows
+from partita.table.wording import declare, name_rows
 
 _MISSING, _TEXT, _TRUTH, _NUMBER, _COMPLEX, _TIME, _OTHER = range(7)
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-_NO_TIME = "Turn the column into a number, or list it in column_types as 'categorical'."
-_ONE_TYPE = "Make all cells one type, for example strings."
-_ONE_TYPE_OR_TOLD = "Make all cells one type, or list the column in column_types as 'categorical'."
+_ONE_TYPE = "Make all cells one type, for example strings"
 
 
 @dataclass(frozen=True)
@@ -111,11 +109,15 @@ def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> Cells:
         return Cells(name, _times_as_text(values, rows_of(_TIME)), missing)
     if _TIME in present:
         first = rows_of(_TIME)[0]
-        raise TypeError(f"Column {name!r} holds times (row {first}: {_typed(values[first])}). {_NO_TIME}")
+        raise TypeError(
+            f"Column {name!r} holds times (row {first}: {_typed(values[first])}). Turn the column into a number, or "
+            f"{declare(name, 'categorical')}."
+        )
     if told is not None and _TEXT in present:
         _refuse_text(name, values, rows_of(_TEXT), told)
     if len(present) > 1:
-        remedy = _ONE_TYPE if {_TRUTH, _NUMBER} <= present else _ONE_TYPE_OR_TOLD
+        may_be_told = not {_TRUTH, _NUMBER} <= present
+        remedy = f"{_ONE_TYPE}, or {declare(name, 'categorical')}" if may_be_told else _ONE_TYPE
         firsts = sorted(rows_of(group)[0] for group in present)
         _refuse_mixture(name, values, firsts[0], firsts[1], remedy)
     return Cells(name, _typed_array(name, values, missing, present), missing)
@@ -162,8 +164,8 @@ def _typed_array(name: str, values: np.ndarray, missing: np.ndarray, present: se
             numeric[~missing] = values[~missing].astype(np.float64)
         except OverflowError:
             raise ValueError(
-                f"Column {name!r} holds a whole number beyond the range of float64. Replace it, or list the "
-                "column in column_types as 'categorical'."
+                f"Column {name!r} holds a whole number beyond the range of float64. Replace it, or take the column "
+                f"as categories: {declare(name, 'categorical')}."
             ) from None
         return numeric
     if present == {_TRUTH}:
@@ -213,5 +215,5 @@ def _is_number_text(text: str) -> bool:
 def _refuse_mixture(name: str, values: np.ndarray, first: int, second: int, remedy: str) -> NoReturn:
     raise TypeError(
         f"Column {name!r} mixes types: row {first} holds {_typed(values[first])}, row {second} holds "
-        f"{_typed(values[second])}. {remedy}"
+        f"{_typed(values[second])}. {remedy}."
     )

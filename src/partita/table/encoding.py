@@ -12,7 +12,7 @@ import numpy as np
 from partita.table.cells import Cells, read_cells
 from partita.table.schema import Column, Kind, Schema
 from partita.table.units import center_and_scale, to_standard
-from partita.table.wording import count_of, name_rows, name_some
+from partita.table.wording import count_of, declare, name_rows, name_some
 
 # float64 holds every whole number up to here.
 _LARGEST_WHOLE = 2**53
@@ -115,7 +115,7 @@ def _as_counts(cells: Cells) -> np.ndarray:
             f"Column {cells.name!r} is to hold counts, but {count_of(len(bad), 'cell')} "
             f"({name_rows(bad)}; first {cells.values[bad[0]].item()!r}) "
             f"{'is' if len(bad) == 1 else 'are'} not a whole number from 0 to 2**53. Correct them, leave the "
-            "cells empty, or list the column in column_types as 'numeric'."
+            f"cells empty, or take the column as numbers: {declare(cells.name, 'numeric')}."
         )
     counts = values.astype(np.int64)
     counts[cells.missing] = -1

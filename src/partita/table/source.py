@@ -16,6 +16,8 @@ from partita.table.origin import Origin
 from partita.table.schema import KINDS, Kind
 from partita.table.wording import name_some
 
+_SAME_COLUMNS = "Pass the columns of fit and no others; cells may be empty: missing cells are fine."
+
 
 @dataclass(frozen=True)
 class Source:
@@ -34,9 +36,9 @@ def open_source(X: Any) -> Source:
     Raises
     ------
     TypeError
-        Sparse matrices and frames that are not yet collected.
+        Sparse matrices, frames that are not yet collected, dictionaries and single values.
     ValueError
-        Anything that is not two-dimensional, has no rows, no columns or repeated column names.
+        Anything else that is not two-dimensional, has no rows, no columns or repeated column names.
     """
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
@@ -44,7 +46,10 @@ def open_source(X: Any) -> Source:
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame: pass X.collect().")
-    return _open_frame(frame) if isinstance(frame, nw.DataFrame) else _open_array(_as_array(X))
+    if isinstance(frame, nw.DataFrame):
+        return _open_frame(frame)
+    _refuse_records(X)
+    return _open_array(_as_array(X))
 
 
 def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[str, Kind]:
@@ -70,14 +75,14 @@ def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
     if len(source.names) != len(names):
         raise ValueError(
             f"X has {len(source.names)} columns, but {len(names)} were seen in fit"
-            f"{_difference(source, names)}. Pass the same columns."
+            f"{_difference(source, names)}. {_SAME_COLUMNS}"
         )
     fitted_on_array = tuple(names) == _automatic_names(len(names))
     if not source.is_frame or (fitted_on_array and not set(names) & set(source.names)):
         return dict(zip(names, source.columns))
     absent = [name for name in names if name not in source.names]
     if absent:
-        raise ValueError(f"X lacks columns seen in fit: {name_some(absent, len(absent))}. Pass the same columns.")
+        raise ValueError(f"X lacks columns seen in fit: {name_some(absent, len(absent))}. {_SAME_COLUMNS}")
     by_name = dict(zip(source.names, source.columns))
     return {name: by_name[name] for name in names}
 
@@ -91,7 +96,9 @@ def _labels(X: Any) -> list[str]:
 def _refuse_repeated(labels: Sequence[str]) -> None:
     repeated = [label for label, n in Counter(labels).items() if n > 1]
     if repeated:
-        raise ValueError(f"Column names must differ, but these repeat: {name_some(repeated, len(repeated))}.")
+        raise ValueError(
+            f"Column names must differ, but these repeat: {name_some(repeated, len(repeated))}. Rename them."
+        )
 
 
 def _open_frame(frame: nw.DataFrame) -> Source:
@@ -122,7 +129,20 @@ def _as_array(X: Any) -> np.ndarray:
         _refuse_ragged(X)
         # As objects: numpy would turn the numbers of [[1, "a"]] into text.
         return np.array(X, dtype=object)
-    return X if isinstance(X, np.ndarray) else np.asarray(X)
+    values = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if values.ndim == 0:
+        raise TypeError(
+            f"X is a single value of type {type(X).__name__}, not a table: pass a frame, a two-dimensional array, or "
+            "a list of rows."
+        )
+    return values
+
+
+def _refuse_records(X: Any) -> None:
+    rows = X if isinstance(X, list | tuple) else ()
+    if isinstance(X, Mapping) or (rows and all(isinstance(row, Mapping) for row in rows)):
+        what = "list of dictionaries" if rows else "dictionary"
+        raise TypeError(f"X is a {what}: pass a frame, for example pandas.DataFrame(X).")
 
 
 def _refuse_ragged(rows: Sequence[Any]) -> None:

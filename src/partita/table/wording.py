@@ -1,5 +1,6 @@
-"""How messages name rows, columns and values."""
+"""How messages name rows, columns, values and remedies."""
 
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,3 +24,15 @@ def name_some(items: Iterable[Any], total: int) -> str:
 def count_of(n: int, noun: str) -> str:
     """``1 value``, ``2 values``."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *firsts, last = words
+    return f"{', '.join(firsts)} and {last}" if firsts else last
+
+
+def declare(name: str, kind: str) -> str:
+    """How to tell the kind of a column, in Python and on the command line."""
+    typed = shlex.quote(f"{name}={kind}")
+    return f"declare it with column_types={{{name!r}: {kind!r}}} (command line: --types {typed})"
