@@ -202,6 +202,44 @@ def test_unobserved_categories_are_no_levels():
     assert Table.read(frame).schema.categorical[0].levels == ("y", "z")
 
 
+CODED = {
+    "pandas objects": pd.Series(["b", None, "", "a", np.nan, "b"], dtype=object),
+    "pandas strings": pd.Series(["b", None, "", "a", pd.NA, "b"], dtype="string"),
+    "pandas categories": pd.Series(pd.Categorical(["b", None, "", "a", None, "b"], categories=["z", "", "b", "a"])),
+    "pandas numbers": pd.Series(pd.Categorical([2, None, None, 1, None, 2], categories=[9, 2, 1])),
+    "pandas truth values": pd.Series(pd.Categorical([True, None, None, False, None, True])),
+    "half a letter": pd.Series(["b", None, "", "\ud800", None, "b"], dtype=object),
+    "polars categories": pl.Series(["b", None, "", "a", None, "b"], dtype=pl.Categorical),
+    "polars enum": pl.Series(["b", None, "", "a", None, "b"], dtype=pl.Enum(["z", "b", "", "a"])),
+    "arrow views": pa.array(["b", None, "", "a", None, "b"], pa.string_view()),
+    "arrow null among values": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 3, None, 0]), pa.array(["b", None, "", "a"])
+    ),
+    "arrow repeated values": pa.DictionaryArray.from_arrays(
+        pa.array([0, None, 1, 2, None, 3], pa.uint8()), pa.array(["b", "", "a", "b"])
+    ),
+}
+
+
+@pytest.mark.parametrize("form", CODED)
+@pytest.mark.parametrize("told", [None, "categorical"])
+def test_columns_of_text_have_the_codes_of_their_cells(form, told):
+    column = CODED[form]
+    of_arrow = isinstance(column, pa.Array)
+    cells = np.array(column.to_pylist() if of_arrow else column.to_list(), dtype=object)
+    frame = pa.table({"x0": column}) if of_arrow else type(column.to_frame())({"x0": column})
+    table = Table.read(frame, column_types=told and {"x0": told})
+    expected = Table.read(cells[:, None], column_types={0: "categorical"})
+    assert table.schema == expected.schema
+    np.testing.assert_array_equal(table.codes, expected.codes)
+
+
+def test_strings_without_any_cell_say_nothing_about_their_kind():
+    for X in (pd.DataFrame({"s": ["", None], "a": [1, 2]}), pl.DataFrame({"s": [None, ""], "a": [1, 2]})):
+        with pytest.warns(UserWarning, match="constant"):
+            assert Table.read(X).schema.columns[0].kind == "numeric"
+
+
 def test_labels_that_are_numbers_become_text():
     table = Table.read(pd.DataFrame([[1.0, 3], [2.0, 5]], columns=[10, 20]), column_types={20: "count"})
     assert table.names == ("10", "20")

@@ -42,7 +42,7 @@ def test_one_and_many_infinite_cells_and_infinite_categories():
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["a", 1.5], r"row 0 holds 'a' \(str\), row 1 holds 1.5 \(float\).*column_types"),
+        (["a", 1.5], r"row 0 holds 'a' \(str\), row 1 holds 1.5 \(float\).*column_types={'bad': 'categorical'}"),
         ([None, 2, True], r"row 1 holds 2 \(int\), row 2 holds True \(bool\).*one type"),
         (["a", None, False], r"row 0 holds 'a' \(str\), row 2 holds False \(bool\)"),
     ],
@@ -52,8 +52,17 @@ def test_mixtures(cells, words):
         Table.read(frame_with(cells))
 
 
+def test_remedies_serve_python_and_the_command_line():
+    with pytest.raises(TypeError) as caught:
+        Table.read(pd.DataFrame({"first seen": [pd.Timestamp(2024, 5, 1)]}))
+    assert str(caught.value).endswith(
+        "Turn the column into a number, or declare it with column_types={'first seen': 'categorical'} "
+        "(command line: --types 'first seen=categorical')."
+    )
+
+
 def test_truth_values_beside_numbers_are_refused_as_categories_too():
-    with pytest.raises(TypeError, match="Column 'bad' mixes types"):
+    with pytest.raises(TypeError, match=r"Column 'bad' mixes types.*Make all cells one type, for example strings"):
         Table.read(frame_with([True, 1]), column_types={"bad": "categorical"})
 
 
@@ -88,7 +97,7 @@ TIMES = {
 @pytest.mark.parametrize("form", TIMES)
 @pytest.mark.parametrize("told", [None, "numeric", "count"])
 def test_times(form, told):
-    with pytest.raises(TypeError, match=r"'bad' holds times \(row 0.*Turn .* number.*column_types.*categorical"):
+    with pytest.raises(TypeError, match=r"'bad' holds times \(row 0.*Turn .* number, or declare it with column_types"):
         Table.read(TIMES[form], column_types=told and {"bad": told})
 
 
@@ -117,6 +126,30 @@ def test_sparse_and_lazy():
 def test_one_dimension(X):
     with pytest.raises(ValueError, match=r"Expected 2D array(.|\n)*Reshape your data"):
         Table.read(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ({"a": [1, 2]}, r"^X is a dictionary: pass a frame, for example pandas\.DataFrame\(X\)\.$"),
+        ([{"a": 1}, {"a": 2}], r"^X is a list of dictionaries: pass a frame, for example pandas\.DataFrame\(X\)\.$"),
+        (3.5, "^X is a single value of type float, not a table: pass a frame, .* or the path of a file"),
+        (None, "^X is a single value of type NoneType"),
+        (b"table.csv", "^X is a single value of type bytes"),
+        (np.array("word"), "^X is a single value of type ndarray"),
+        (iter([[1, 2]]), "^X is a single value of type list_iterator"),
+    ],
+    ids=["dict", "records", "number", "None", "bytes", "array", "iterator"],
+)
+def test_no_dimension(X, words):
+    with pytest.raises(TypeError, match=words):
+        Table.read(X)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_one_row_of_a_frame_is_a_table(make):
+    table = Table.read(make({"a": [1.5], "s": ["u"], "b": [True]}))
+    assert (table.n_rows, table.names) == (1, ("a", "s", "b"))
 
 
 @pytest.mark.parametrize("X", [np.empty((0, 3)), pd.DataFrame(np.empty((0, 3))), np.empty((0, 3), dtype=object)])
@@ -175,7 +208,9 @@ def test_column_types_name_unknown_columns_and_kinds():
 def test_counts_that_are_none(bad):
     visits = np.arange(10.0)
     visits[[1, 3, 4, 8]] = bad
-    with pytest.raises(ValueError, match=r"'visits'.*4 cells \(rows 1, 3, 4 and 1 more.*Correct them"):
+    with pytest.raises(
+        ValueError, match=r"'visits'.*4 cells \(rows 1, 3, 4 and 1 more.*Correct them.*--types visits=numeric"
+    ):
         Table.read(pd.DataFrame({"visits": visits}), column_types={"visits": "count"})
 
 
@@ -187,7 +222,7 @@ def test_text_told_to_be_numbers_names_the_first_bad_cell(told, make):
 
 
 def test_whole_numbers_beyond_float_range():
-    with pytest.raises(ValueError, match="'x0' holds a whole number beyond"):
+    with pytest.raises(ValueError, match=r"'x0' holds a whole number beyond.*--types x0=categorical"):
         Table.read([[10**400], [1]])
 
 
@@ -207,6 +242,9 @@ def test_a_table_without_any_cell():
         ([1, -1, 1], "non-negative whole numbers.*row 1"),
         ([1, np.nan, 1], "non-negative whole numbers.*row 1"),
         ([0, 0, 0], "zero for every row"),
+        (["1", "two", "3"], "whole numbers, but row 1 holds 'two'. Pass one number per row"),
+        (pd.Series([1, pd.NA, 1]), "whole numbers, but row 1 holds <NA>"),
+        ("weight", "whole numbers, but row 0 holds 'weight'"),
     ],
 )
 def test_weights(weight, words):

@@ -55,7 +55,7 @@ def read_cells(name: str, column: Any, told: Kind | None) -> Cells:
     if dtype.is_decimal():
         return _from_array(name, column.cast(nw.Float64).to_numpy(), told)
     if dtype == nw.Boolean:
-        return _from_objects(name, _objects(column), told)
+        return Cells(name, column.fill_null(False).to_numpy().astype(bool), column.is_null().to_numpy())
     if dtype in (nw.Categorical, nw.Enum):
         return _from_objects(name, _plain_categories(column), told or "categorical")
     if dtype == nw.String:

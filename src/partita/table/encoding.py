@@ -11,6 +11,7 @@ import numpy as np
 
 from partita.table.cells import Cells, read_cells
 from partita.table.schema import Column, Kind, Schema
+from partita.table.text_codes import text_codes
 from partita.table.units import center_and_scale, to_standard
 from partita.table.wording import count_of, declare, name_rows, name_some
 
@@ -22,7 +23,7 @@ _LARGEST_WHOLE = 2**53
 class Reading:
     """One checked column: floats (nan = missing), counts or codes (-1 = missing) by ``kind``.
 
-    The codes of a categorical column count ``distinct``, its values in the order they were met.
+    The codes of a categorical column count ``distinct``, its values in any order; some may not occur.
     """
 
     name: str
@@ -38,6 +39,9 @@ class Reading:
 
 def read_column(name: str, column: Any, told: Kind | None) -> Reading:
     """Check one column's cells as the kind it is told to have, or else the kind that its values have."""
+    coded = text_codes(column) if told in (None, "categorical") else None
+    if coded is not None:
+        return Reading(name, "categorical", *coded)
     cells = read_cells(name, column, told)
     kind = told or cells.natural_kind
     _refuse_infinite(cells)

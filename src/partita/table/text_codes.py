@@ -1,0 +1,41 @@
+"""Columns of text as codes, without looking at the cells one by one."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+
+def text_codes(column: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """Codes (-1 = missing) and the values they count, of a frame's column of strings or categories.
+
+    Values may include some that do not occur. None for arrays, for columns of another type, for strings that
+    are all missing and for categories of which one is no text; such cells are to be looked at one by one.
+    Cost O(n) inside Arrow.
+    """
+    if not isinstance(column, nw.Series) or column.dtype not in (nw.String, nw.Categorical, nw.Enum):
+        return None
+    import pyarrow as pa
+
+    try:
+        encoded = _dictionary(column.to_arrow())
+    except (pa.ArrowException, UnicodeEncodeError):  # categories of several types, text that UTF-8 cannot hold
+        return None
+    distinct = encoded.dictionary.to_pylist()
+    if not all(isinstance(value, str) for value in distinct) or len(set(distinct)) < len(distinct):
+        return None
+    # The last entry is what -1 points to.
+    present = np.array([*(value != "" for value in distinct), False])
+    codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+    codes = np.where(present[codes], codes, -1)
+    if column.dtype == nw.String and codes.max() < 0:
+        return None
+    return codes, tuple(distinct)
+
+
+def _dictionary(cells: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(cells.type):
+        return cells
+    return cells.cast(pa.large_string()).dictionary_encode()
