@@ -1,8 +1,9 @@
-"""What came in: an array, a list of rows or a frame, taken apart into named columns."""
+"""What came in: an array, a list of rows, a frame or a file, taken apart into named columns."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,8 +13,9 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from partita.parameters import choose, nearest
+from partita.table.files import read_file
 from partita.table.origin import Origin
-from partita.table.schema import KINDS, Kind
+from partita.table.schema import KINDS, Kind, Schema
 from partita.table.wording import name_some
 
 _SAME_COLUMNS = "Pass the columns of fit and no others; cells may be empty: missing cells are fine."
@@ -30,16 +32,21 @@ class Source:
     origin: Origin
 
 
-def open_source(X: Any) -> Source:
-    """Take the input apart into columns.
+def open_source(X: Any, *, column_types: Mapping[Any, str] | None = None, schema: Schema | None = None) -> Source:
+    """Take the input apart into columns; a str or path is a file, see :func:`~.files.read_file`.
 
     Raises
     ------
+    OSError
+        A file that cannot be read.
     TypeError
         Sparse matrices, frames that are not yet collected, dictionaries and single values.
     ValueError
         Anything else that is not two-dimensional, has no rows, no columns or repeated column names.
     """
+    if isinstance(X, str | os.PathLike):
+        opened = open_source(read_file(X, column_types=column_types, schema=schema))
+        return replace(opened, origin=Origin())
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
     _refuse_repeated(_labels(X))
@@ -132,8 +139,8 @@ def _as_array(X: Any) -> np.ndarray:
     values = X if isinstance(X, np.ndarray) else np.asarray(X)
     if values.ndim == 0:
         raise TypeError(
-            f"X is a single value of type {type(X).__name__}, not a table: pass a frame, a two-dimensional array, or "
-            "a list of rows."
+            f"X is a single value of type {type(X).__name__}, not a table: pass a frame, a two-dimensional array, "
+            "a list of rows or the path of a file."
         )
     return values
 

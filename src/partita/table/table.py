@@ -67,15 +67,15 @@ class Table:
         sample_weight: Any = None,
         schema: Schema | None = None,
     ) -> "Table":
-        """Read an array, a list of rows or a pandas, polars or pyarrow frame.
+        """Read an array, a list of rows, a pandas, polars or pyarrow frame, or a CSV or Parquet file.
 
         Numbers are numeric; text, truth values and categoricals are categorical. Missing cells are nan, None,
         ``pandas.NA``, NaT and empty text. Constant columns are dropped with a warning.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_rows, n_columns)
-            The table.
+        X : array-like or frame of shape (n_rows, n_columns), str or path
+            The table, or the file that holds it.
         column_types : mapping, optional
             Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``. Keys are
             column names, or positions where X is an array.
@@ -88,7 +88,7 @@ class Table:
             What an earlier table learned; then nothing is learned from X, and a category that the
             schema does not know is refused.
         """
-        source = open_source(X)
+        source = open_source(X, column_types=column_types, schema=schema)
         if schema is not None:
             return _apply(cls, source, schema)
         weights = check_weights(sample_weight, source.n_rows)

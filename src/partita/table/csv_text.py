@@ -1,0 +1,195 @@
+"""Text with a separator, taken apart into named columns of text."""
+
+import csv
+import io
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, NoReturn
+
+from partita.table.wording import count_of, join_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LINE_ENDS = b"\r\n"
+_SEPARATORS = (",", ";", "\t", "|")
+# Of a table with one column: the separator that no text table holds.
+_NO_SEPARATOR = "\x1f"
+_RECORDS_LOOKED_AT = 20
+# A record must fit into one block.
+_BLOCK_SIZE = 1 << 24
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Columns of text by name; names may repeat. Every cell is text, an empty one too."""
+
+    names: list[str]
+    columns: "list[pa.Array]"
+    separator: str
+
+
+def read_text(content: bytes, shown: str) -> TextTable:
+    """Take UTF-8 text apart into columns.
+
+    The separator is the one of comma, semicolon, tab and bar that gives all of the first records the same number of
+    cells, above one; otherwise the most frequent one in the header; otherwise the table has one column. Empty lines
+    are skipped, except inside a table of one column, where they are empty cells.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole text, with at least one line that is not empty.
+    shown : str
+        What messages call the file.
+    """
+    try:
+        separator = _find_separator(content)
+        header = next(filter(None, _records(content, separator)))
+    except UnicodeDecodeError:
+        _refuse_encoding(content, shown)
+    except csv.Error:
+        _refuse_open_quote(1, shown)
+    columns = _parse(content, separator, len(header), shown)
+    _refuse_swallowed_lines(content, columns, shown)
+    if len(columns[0]) == 1:
+        raise ValueError(f"{shown} has a header but no rows. Add at least one row.")
+    return TextTable(_name_columns(header, shown), [column.slice(1) for column in columns], separator)
+
+
+def _records(content: bytes, separator: str) -> Iterator[list[str]]:
+    return csv.reader(_lines(content), delimiter=separator)
+
+
+def _lines(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
+
+
+def _find_separator(content: bytes) -> str:
+    best, most_cells = "", 1
+    for separator in _SEPARATORS:
+        n_cells = _shared_length(content, separator)
+        if n_cells > most_cells:
+            best, most_cells = separator, n_cells
+    if best:
+        return best
+    header = next(line for line in _lines(content) if line.strip("\r\n"))
+    best = max(_SEPARATORS, key=header.count)
+    return best if best in header else _NO_SEPARATOR
+
+
+def _shared_length(content: bytes, separator: str) -> int:
+    """Number of cells that all of the first records have; 0 when they differ or a cell is endless."""
+    try:
+        lengths = {len(record) for record in islice(filter(None, _records(content, separator)), _RECORDS_LOOKED_AT)}
+    except csv.Error:
+        return 0
+    return lengths.pop() if len(lengths) == 1 else 0
+
+
+def _parse(content: bytes, separator: str, n_columns: int, shown: str) -> "list[pa.Array]":
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    names = [str(j) for j in range(n_columns)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(content.strip(_LINE_ENDS)),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK_SIZE),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=b'"' in content,
+                ignore_empty_lines=separator != _NO_SEPARATOR,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        _refuse_text(content, separator, n_columns, shown, str(error))
+    return [pa.concat_arrays(column.chunks) for column in table.columns]
+
+
+def _name_columns(header: list[str], shown: str) -> list[str]:
+    names = [cell.strip() for cell in header]
+    unnamed = [j for j, name in enumerate(names) if not name]
+    for j in unnamed:
+        name = f"column {j + 1}"
+        while name in names:
+            name += "_"
+        names[j] = name
+    if unnamed:
+        one = len(unnamed) == 1
+        warnings.warn(
+            f"{count_of(len(unnamed), 'column')} of {shown} {'has' if one else 'have'} no name and "
+            f"{'is' if one else 'are'} called {join_words(repr(names[j]) for j in unnamed)}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return names
+
+
+def _refuse_text(content: bytes, separator: str, n_columns: int, shown: str, reason: str) -> NoReturn:
+    records = csv.reader(_lines(content), delimiter=separator)
+    line = 1
+    try:
+        for record in records:
+            if record and len(record) != n_columns:
+                if _reaches_the_end(record[-1], content):
+                    _refuse_open_quote(line, shown)
+                _refuse_ragged(line, len(record), n_columns, shown)
+            line = records.line_num + 1
+    except UnicodeDecodeError:
+        _refuse_encoding(content, shown)
+    except csv.Error:
+        _refuse_open_quote(line, shown)
+    raise ValueError(f"{shown} could not be read as a text table ({reason}). Write it again as CSV.") from None
+
+
+def _refuse_ragged(line: int, n_cells: int, n_columns: int, shown: str) -> NoReturn:
+    if n_cells > n_columns:
+        remedy = "take out what is too much, or put quotes around cells that hold the separator"
+    else:
+        remedy = "add the missing cells; they may be empty"
+    raise ValueError(
+        f"Line {line} of {shown} has {count_of(n_cells, 'cell')}, but the header has {n_columns}: {remedy}."
+    ) from None
+
+
+def _reaches_the_end(cell: str, content: bytes) -> bool:
+    """Whether the last cell of a record swallowed the rest of the file because a quote was left open."""
+    several_lines = "\n" in cell or "\r" in cell
+    return several_lines and content.count(b'"') % 2 == 1 and content.endswith(cell.encode())
+
+
+def _refuse_swallowed_lines(content: bytes, columns: "list[pa.Array]", shown: str) -> None:
+    last_cell = columns[-1][-1].as_py()
+    content = content.rstrip(_LINE_ENDS)
+    if _reaches_the_end(last_cell, content):
+        _refuse_open_quote(_line_of(content, len(content) - len(last_cell.encode())), shown)
+
+
+def _refuse_open_quote(line: int, shown: str) -> NoReturn:
+    raise ValueError(f"A quote opened in line {line} of {shown} is never closed: close it or take it out.") from None
+
+
+def _refuse_encoding(content: bytes, shown: str) -> NoReturn:
+    place = _first_bad_byte(content)
+    raise ValueError(
+        f"Line {_line_of(content, place)} of {shown} is not text in UTF-8 (byte 0x{content[place : place + 1].hex()}). "
+        "Save the file as UTF-8."
+    ) from None
+
+
+def _first_bad_byte(content: bytes) -> int:
+    try:
+        return len(content.decode())
+    except UnicodeDecodeError as error:
+        return error.start
+
+
+def _line_of(content: bytes, position: int) -> int:
+    before = content[:position]
+    return (before.count(b"\n") or before.count(b"\r")) + 1

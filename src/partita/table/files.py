@@ -1,0 +1,163 @@
+"""A path is a table: Parquet, or text with a separator, plain or gzip-compressed."""
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from partita.parameters import nearest
+from partita.table.csv_text import read_text
+from partita.table.csv_types import Wanted, type_columns
+from partita.table.schema import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PARQUET = b"PAR1"
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_OTHER_FORMATS = {
+    b"PK\x03\x04": "an Excel workbook or another zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"ARROW1": "an Arrow or Feather file",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x93NUMPY": "a numpy array file",
+    b"%PDF": "a PDF document",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+}
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+_SHOWN_LENGTH = 80
+
+
+def read_file(
+    path: str | os.PathLike, *, column_types: Mapping[Any, str] | None = None, schema: Schema | None = None
+) -> "pa.Table":
+    """Read a table from a Parquet or CSV file.
+
+    Parquet and gzip are known by their first bytes; everything else is text. The separator of text (comma, semicolon,
+    tab or bar) is found from its first records, the first record is the header, and each column gets its type
+    from its cells, see :func:`~.csv_types.type_columns`. Of Parquet the types are kept; the unnamed row index that
+    pandas may store is left out, a named one is a column.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    column_types : mapping, optional
+        Kinds by column name, as for ``Table.read``: cells told to be numbers are read as numbers wherever
+        possible, dates told to be categories keep their text.
+    schema : Schema, optional
+        What an earlier table learned: columns whose levels are text are read as text.
+
+    Raises
+    ------
+    OSError
+        No such file, a directory, no permission.
+    ValueError
+        An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats.
+    """
+    shown = _shown(path)
+    content = _uncompressed(_bytes_of(path, shown), shown).removeprefix(_BYTE_ORDER_MARK)
+    if not content.strip():
+        raise ValueError(f"{shown} is empty. Write a header and one line per row into it.")
+    if content.startswith(_PARQUET):
+        return _read_parquet(content, shown)
+    if Path(path).suffix.lower() in _PARQUET_SUFFIXES:
+        raise ValueError(
+            f"{shown} is no Parquet file, despite its name. Write it again, or name it .csv if it is text."
+        )
+    _refuse_other_formats(content, shown)
+    return type_columns(read_text(content, shown), _wanted(column_types, schema))
+
+
+def _wanted(column_types: Mapping[Any, str] | None, schema: Schema | None) -> dict[str, Wanted]:
+    if schema is not None:
+        return {column.name: _wanted_again(column.kind, column.levels) for column in schema.used}
+    if not isinstance(column_types, Mapping):
+        return {}
+    return {str(name): "categories" if kind == "categorical" else "numbers" for name, kind in column_types.items()}
+
+
+def _wanted_again(kind: str, levels: tuple) -> Wanted:
+    if kind != "categorical":
+        return "numbers"
+    return "text" if levels and all(isinstance(level, str) for level in levels) else "categories"
+
+
+def _shown(path: str | os.PathLike) -> str:
+    text = os.fspath(path)
+    return repr(text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}...")
+
+
+def _bytes_of(path: str | os.PathLike, shown: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{shown} is a folder: name one file in it.") from None
+    except PermissionError:
+        if Path(path).is_dir():  # Windows says so of folders
+            raise IsADirectoryError(f"{shown} is a folder: name one file in it.") from None
+        raise PermissionError(
+            f"{shown} may not be read: give yourself read permission, or copy it to a place of your own."
+        ) from None
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        _refuse_missing(path, shown)
+    except OSError as error:
+        if not os.path.exists(path):
+            _refuse_missing(path, shown)
+        raise OSError(f"{shown} could not be read ({error.strerror}). Copy it and try again.") from None
+
+
+def _refuse_missing(path: str | os.PathLike, shown: str) -> NoReturn:
+    if "://" in os.fspath(path):
+        raise FileNotFoundError(f"{shown} is an address, and tables are read from files: download it first.") from None
+    folder = Path(path).parent
+    try:
+        hint = nearest(Path(path).name, (entry.name for entry in folder.iterdir()))
+    except (OSError, ValueError):
+        hint = ""
+    raise FileNotFoundError(f"There is no file {shown}. {hint or 'Check its name and folder.'}") from None
+
+
+def _uncompressed(content: bytes, shown: str) -> bytes:
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise ValueError(
+            f"The gzip-compressed file {shown} is cut short or damaged: copy it again from where it came from."
+        ) from None
+
+
+def _read_parquet(content: bytes, shown: str) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(pa.BufferReader(content)).read()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError):
+        raise ValueError(f"The Parquet file {shown} is cut short or damaged: write it or copy it again.") from None
+    table = table.drop_columns([name for name in table.column_names if _UNNAMED_INDEX.fullmatch(name)])
+    if table.num_rows == 0:
+        raise ValueError(f"{shown} has columns but no rows. Add at least one row.")
+    return table
+
+
+def _refuse_other_formats(content: bytes, shown: str) -> None:
+    for signature, description in _OTHER_FORMATS.items():
+        if content.startswith(signature):
+            raise ValueError(f"{shown} is {description}, not a text table. Save it as CSV or Parquet.")
+    if content.startswith(_UTF16):
+        raise ValueError(f"{shown} is text in UTF-16. Save it as UTF-8.")
+    if b"\0" in content:
+        raise ValueError(f"{shown} is not a text table: it holds binary data. Save it as CSV or Parquet.")
