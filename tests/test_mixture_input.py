@@ -180,7 +180,8 @@ def test_constant_columns_are_named_and_come_back_in_samples():
 )
 def test_a_row_without_any_cell_gets_an_answer(covariance):
     table = np.vstack([X, [[NAN, NAN]]])
-    model = quick(family=Gaussian(covariance=covariance)).fit(table)
+    with pytest.warns(UserWarning, match=r"1 row has no observed cell \(row 40\)"):
+        model = quick(family=Gaussian(covariance=covariance)).fit(table)
     assert 0 <= model.labels_[-1] < model.n_clusters_
     sizes = np.bincount(model.labels_)
     np.testing.assert_allclose(model.predict_proba(table[-1:])[0], sizes / sizes.sum())

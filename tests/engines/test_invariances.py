@@ -113,7 +113,7 @@ def far_apart(n):
         (Gaussian(scale=1000.0, dof=1000.0, mean_precision=1e-4), read(x, standardize=False)),
         (Gaussian(covariance="diag", scale=1.0, mean_precision=1e-6), read(x, standardize=False)),
         (Gaussian(covariance="known", variance=1.0, mean_variance=1e6), read(x, standardize=False)),
-        (Categorical(pseudocount=0.01), read(codes)),
+        (Categorical(pseudocount=0.01), read(codes, column_types={0: "categorical", 1: "categorical"})),
         (Count(shape=1.0, rate=1e-4), read(counts, column_types={0: "count"})),
     ]
 

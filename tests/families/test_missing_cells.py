@@ -11,7 +11,10 @@ from partita.kernels.gibbs import log_predictive_matrix
 
 LEVEL = 6.3e-5  # of 4 standard errors
 MISSING = {0: [2], 1: [0, 3], 2: [0, 1, 2], 3: [0, 1, 2, 3]}
-pytestmark = pytest.mark.xdist_group("NormalInverseWishart")
+pytestmark = [
+    pytest.mark.xdist_group("NormalInverseWishart"),
+    pytest.mark.filterwarnings("ignore:1 row has no observed cell:UserWarning"),
+]
 
 
 @pytest.fixture

@@ -139,6 +139,7 @@ def test_a_name_goes_before_a_type_and_hyperparameters_follow_their_column():
     np.testing.assert_array_equal([*count.shape, *count.rate], [4.0, 2.0])
 
 
+@pytest.mark.filterwarnings("ignore:1 row has no observed cell:UserWarning")
 @pytest.mark.parametrize("options", [{}, {"dof": 2.2, "scale": 0.6, "mean": 0.1, "mean_precision": 0.4}], ids=repr)
 def test_a_full_covariance_of_one_named_column_is_its_diagonal_form(options):
     table = Table.read(numbers(6, 1, n_missing=1), standardize=False)

@@ -11,6 +11,8 @@ import pytest
 
 from partita.table import Table
 
+pytestmark = pytest.mark.filterwarnings("ignore:. rows? ha.* no observed cell:UserWarning")
+
 COLUMNS = {
     "x0": [1.5, -2.0, None, 4.25, 0.0],
     "x1": ["pear", None, "fig", "fig", "plum"],

@@ -43,6 +43,7 @@ def test_decode_undoes_read():
     }
 
 
+@pytest.mark.filterwarnings("ignore:. rows? ha.* no observed cell:UserWarning")
 def test_decode_gives_missing_cells_back():
     table = Table.read([[1.0, "u", 3, True], [None, None, None, None], [2.0, "v", 4, False]], column_types={2: "count"})
     columns = decoded(table)
@@ -137,6 +138,7 @@ def test_identical_rows_with_empty_blocks(cells):
     np.testing.assert_array_equal(Table.read(cells).identical_rows(), [0, 1, 0])
 
 
+@pytest.mark.filterwarnings("ignore:. rows? ha.* no observed cell:UserWarning")
 def test_identical_rows_sees_values_not_bits():
     other_nan = np.array([0xFFF8000000000001], dtype=np.uint64).view(np.float64)[0]
     cells = np.array([[0.0], [-0.0], [np.nan], [other_nan], [1.0]])

@@ -8,6 +8,7 @@ from scipy import stats
 from partita.table import Table
 
 
+@pytest.mark.filterwarnings("ignore:. rows? ha.* no observed cell:UserWarning")
 def test_center_and_scale_are_mean_and_population_sd_of_observed_cells():
     rng = np.random.default_rng(1)
     values = rng.gamma(2.0, size=(200, 3)) * [1.0, 1e-6, 1e6]

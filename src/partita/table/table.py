@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
+from partita.table.identifiers import warn_of_identifiers
 from partita.table.origin import Origin
 from partita.table.schema import Column, Schema
 from partita.table.source import Source, align, open_source, told_kinds
 from partita.table.units import from_standard, log_jacobian
 from partita.table.weights import check_weights
+from partita.table.wording import count_of, name_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,8 @@ class Table:
         """Read an array, a list of rows, a pandas, polars or pyarrow frame, or a CSV or Parquet file.
 
         Numbers are numeric; text, truth values and categoricals are categorical. Missing cells are nan, None,
-        ``pandas.NA``, NaT and empty text. Constant columns are dropped with a warning.
+        ``pandas.NA``, NaT and empty text. Constant columns are dropped with a warning; columns that look like
+        identifiers and rows without any observed cell are warned of.
 
         Parameters
         ----------
@@ -96,7 +100,10 @@ class Table:
         readings = [read_column(name, c, told.get(name)) for name, c in zip(source.names, source.columns)]
         learned = learn_schema(readings, weights=weights, standardize=standardize)
         counted = None if weights is None else weights > 0
-        return _encode(cls, source, learned, {r.name: r for r in readings}, counted)
+        warn_of_identifiers([reading for reading in readings if reading.name not in told], counted)
+        table = _encode(cls, source, learned, {r.name: r for r in readings}, counted)
+        _warn_of_empty_rows(table.empty_rows)
+        return table
 
     @property
     def n_rows(self) -> int:
@@ -112,6 +119,12 @@ class Table:
     def has_missing(self) -> bool:
         """Whether any cell of a used column is missing."""
         return bool(np.isnan(self.numeric).any() or (self.codes < 0).any() or (self.counts < 0).any())
+
+    @property
+    def empty_rows(self) -> np.ndarray:
+        """Which rows have no observed cell in any used column, bool of shape (n_rows,)."""
+        blocks = (np.isnan(self.numeric), self.codes < 0, self.counts < 0)
+        return np.logical_and.reduce([missing.all(axis=1) for missing in blocks])
 
     def log_jacobian(self) -> np.ndarray:
         """Per row -sum of log(scale) over its observed numeric cells.
@@ -196,6 +209,17 @@ def _encode(
     for j, column in enumerate(schema.counts):
         counts[:, j] = readings[column.name].values
     return cls(schema, numeric, codes, counts, source.origin)
+
+
+def _warn_of_empty_rows(empty: np.ndarray) -> None:
+    rows = np.flatnonzero(empty)
+    if len(rows):
+        has, they_get = ("has", "it gets") if len(rows) == 1 else ("have", "they get")
+        warnings.warn(
+            f"{count_of(len(rows), 'row')} {has} no observed cell ({name_rows(rows)}): {they_get} the prior's answer.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _constant_cells(column: Column, n_rows: int) -> np.ndarray:
