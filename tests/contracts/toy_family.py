@@ -9,13 +9,18 @@ import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import stats as distributions
 from scipy.special import gammaln
 
 from partita.families.base import Cells, Conjugate, Family
 from partita.families.columns import per_column, refuse_other_kinds
+from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate
+from partita.families.relevance import relevance
+from partita.families.terms import independent_terms
 from partita.kernels.dispatch import implements
 from partita.kernels.names import add, log_marginal, log_predictive, refresh
 from partita.table import Table
+from partita.table.schema import Kind
 
 
 class Waiting(Family, name="waiting"):
@@ -52,6 +57,7 @@ class WaitingState(NamedTuple):
 
 class GammaExponential(Conjugate):
     title: ClassVar[str] = "waiting time"
+    kind: ClassVar[Kind] = "numeric"
 
     def __init__(self, shape: np.ndarray, rate: np.ndarray, columns: np.ndarray):
         self.shape = shape
@@ -76,9 +82,26 @@ class GammaExponential(Conjugate):
         columns = gammaln(a) - gammaln(self.shape) + self.shape * np.log(self.rate) - a * np.log(b)
         return columns.sum(axis=1)
 
+    def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n, total = np.split(stats, 2, axis=-1)
+        return self.shape + n, self.rate + total
+
+    def log_predictive_by_column(self, rows: WaitingRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        a, b = self._posterior(stats)
+        return independent_terms(rows.x, distributions.lomax(a, scale=b))
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        a, b = self._posterior(stats)
+        mean = distributions.invgamma(a, scale=b)  # of a waiting time, and its standard deviation too
+        return column_profiles(
+            mean=mean_estimate(mean, b / (a - 1.0)),
+            sd=median_estimate(mean),
+            relevance=relevance(distributions.lomax(a, scale=b), shares),
+        )
+
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> np.ndarray:
-        n, total = np.split(stats, 2, axis=1)
-        return rng.standard_gamma(self.shape + n) / (self.rate + total)
+        a, b = self._posterior(stats)
+        return rng.standard_gamma(a) / b
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         n = labels.shape[0]

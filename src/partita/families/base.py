@@ -9,8 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from partita.families.profiles import ColumnProfile
 from partita.parameters import Parameters
 from partita.table import Table
+from partita.table.schema import Kind, Schema
 
 FAMILIES: dict[str, type["Family"]] = {}
 
@@ -43,6 +45,8 @@ class Conjugate(ABC):
 
     #: What the model is called in messages.
     title: ClassVar[str]
+    #: Kind of its columns.
+    kind: ClassVar[Kind]
     #: Positions of its columns within the table's block of their kind.
     columns: np.ndarray
 
@@ -69,6 +73,27 @@ class Conjugate(ABC):
     @abstractmethod
     def simulate(self, rng: np.random.Generator, params: Any, labels: np.ndarray) -> "Cells":
         """New rows, row i from the cluster ``labels[i]`` of ``params``, in the table's blocks."""
+
+    @abstractmethod
+    def log_predictive_by_column(self, rows: Any, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Terms (n, K, d) of every row's log predictive density in clusters of statistics (K, S), column by column.
+
+        Term j is log p(x_j | x_before j, cluster) in the family's own order of columns, with ``reverse`` the one
+        given the columns behind j. A missing cell's term is 0 and it is integrated out of the others.
+        """
+
+    @abstractmethod
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """What is typical of every cluster in each column, in stored units and the family's own order of columns.
+
+        ``stats`` (C, K, S) are the clusters' statistics for each of C completions of the missing cells, usually one;
+        ``shares`` (K,) the clusters' weights, by which the others are mixed when a cluster is told from them.
+        """
+
+    def column_names(self, schema: Schema) -> list[str]:
+        """Names of its columns in its own order."""
+        block = {"numeric": schema.numeric, "categorical": schema.categorical, "count": schema.counts}[self.kind]
+        return [block[position].name for position in self.columns]
 
     def draws_cells(self, rows: Any) -> bool:
         """Whether some missing cells of these rows must be drawn (else they are dropped exactly)."""

@@ -16,9 +16,12 @@ from typing import ClassVar, NamedTuple
 
 import numba
 import numpy as np
+from scipy import stats as distributions
 from scipy.special import gammaln
 
 from partita.families.base import Cells, Conjugate
+from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
+from partita.families.relevance import category_relevance
 from partita.kernels.algebra import log_rising
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -30,6 +33,7 @@ from partita.kernels.names import (
     weights,
 )
 from partita.table import Table
+from partita.table.schema import Kind
 
 LOG_2 = np.log(2.0)
 LARGEST_TOTAL = 2**31
@@ -64,6 +68,7 @@ class DirichletCategorical(Conjugate):
     """Independent categorical columns, shares summed out."""
 
     title: ClassVar[str] = "categorical"
+    kind: ClassVar[Kind] = "categorical"
 
     def __init__(self, pseudocount: np.ndarray, n_levels: np.ndarray, columns: np.ndarray, complete: bool):
         self.pseudocount = pseudocount
@@ -121,6 +126,34 @@ class DirichletCategorical(Conjugate):
             total += gammaln(mass) - gammaln(mass + counts.sum(axis=1))
             total += (gammaln(beta + counts) - gammaln(beta)).sum(axis=1)
         return total
+
+    def _dirichlet(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Dirichlet parameter (..., L) of every level, and their sum over the levels of its column."""
+        parameter = np.repeat(self.pseudocount, self.n_levels) + stats
+        total = np.add.reduceat(parameter, self.offset[:-1], axis=-1)
+        return parameter, np.repeat(total, self.n_levels, axis=-1)
+
+    def log_predictive_by_column(
+        self, rows: CategoricalRows, stats: np.ndarray, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Logs of the posterior mean shares of a row's categories."""
+        parameter, total = self._dirichlet(stats)
+        terms = np.log(parameter / total)[:, np.maximum(rows.position, 0)]  # (K, n, M)
+        return np.where(rows.position[:, None] < 0, 0.0, np.swapaxes(terms, 0, 1))
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """Beta-distributed shares of every level."""
+        parameter, total = self._dirichlet(stats)
+        alone = np.repeat(self.n_levels == 1, self.n_levels)  # a single level has share 1
+        beta = distributions.beta(parameter, np.where(alone, 1.0, total - parameter))
+        share, low, high = mean_estimate(beta, parameter / total)
+        relevance = category_relevance(parameter / total, self.offset, shares)
+        levels = [slice(start, stop) for start, stop in zip(self.offset[:-1], self.offset[1:])]
+        estimates = (share, np.where(alone, 1.0, low), np.where(alone, 1.0, high))
+        return [
+            ColumnProfile(relevance[:, m], share=Estimate(*(part[:, own] for part in estimates)))
+            for m, own in enumerate(levels)
+        ]
 
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> list[np.ndarray]:
         """Shares (K, J_m) of every column."""

@@ -9,9 +9,14 @@ import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy import stats as distributions
 from scipy.special import gammaln
 
 from partita.families.base import Cells, Conjugate
+from partita.families.distributions import NegativeBinomial
+from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
+from partita.families.relevance import count_nodes, relevance
+from partita.families.terms import independent_terms
 from partita.kernels.algebra import log_rising
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -21,6 +26,7 @@ from partita.kernels.names import (
     refresh,
 )
 from partita.table import Table
+from partita.table.schema import Kind
 
 
 class CountRows(NamedTuple):
@@ -42,6 +48,7 @@ class GammaPoisson(Conjugate):
     """Independent count columns, rates summed out."""
 
     title: ClassVar[str] = "count"
+    kind: ClassVar[Kind] = "count"
 
     def __init__(self, shape: np.ndarray, rate: np.ndarray, columns: np.ndarray):
         self.shape = shape
@@ -78,10 +85,28 @@ class GammaPoisson(Conjugate):
         )
         return columns.sum(axis=1)
 
+    def _predictive(self, stats: np.ndarray) -> NegativeBinomial:
+        n, total, _ = np.split(stats, 3, axis=-1)
+        return NegativeBinomial(self.shape + total, self.rate + n)
+
+    def log_predictive_by_column(self, rows: CountRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Negative binomial terms of independent columns."""
+        return independent_terms(np.where(rows.x < 0, np.nan, rows.x), self._predictive(stats))
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """Gamma rates; the standard deviation is the square root of the rate."""
+        predictive = self._predictive(stats)
+        rate = distributions.gamma(predictive.shape, scale=1.0 / predictive.rate)
+        return column_profiles(
+            mean=mean_estimate(rate, predictive.shape / predictive.rate),
+            sd=root(median_estimate(rate)),
+            relevance=relevance(predictive, shares, count_nodes(predictive)),
+        )
+
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> np.ndarray:
         """Rates (K, q)."""
-        n, total, _ = np.split(stats, 3, axis=1)
-        return rng.standard_gamma(self.shape + total) / (self.rate + n)
+        shape, rate = self._predictive(stats)
+        return rng.standard_gamma(shape) / rate
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Poisson rows."""

@@ -18,7 +18,10 @@ import numpy as np
 from scipy.special import gammaln
 
 from partita.families.base import Cells, Conjugate
+from partita.families.distributions import StudentT
 from partita.families.moments import NumericRows, add_moments, moments, numeric_rows
+from partita.families.profiles import ColumnProfile, gaussian_profiles
+from partita.families.terms import independent_terms
 from partita.kernels.algebra import REASSOCIATE, log_multigamma_ratio
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -28,6 +31,7 @@ from partita.kernels.names import (
     refresh,
 )
 from partita.table import Table
+from partita.table.schema import Kind
 
 LOG_PI = np.log(np.pi)
 FACTORS_PER_LOG = 4
@@ -51,6 +55,7 @@ class NormalInverseGamma(Conjugate):
     """Gaussian rows with independent columns, means and variances summed out."""
 
     title: ClassVar[str] = "diagonal Gaussian"
+    kind: ClassVar[Kind] = "numeric"
 
     def __init__(
         self,
@@ -92,7 +97,7 @@ class NormalInverseGamma(Conjugate):
         return moments(rows, resp)
 
     def _posterior(self, stats: np.ndarray):
-        n, total, squares = np.split(stats, 3, axis=1)
+        n, total, squares = np.split(stats, 3, axis=-1)
         k, v = self.mean_precision + n, self.dof + n
         mean = total / k
         return n, k, v, mean, self.scale + squares - k * mean**2
@@ -109,6 +114,16 @@ class NormalInverseGamma(Conjugate):
             - 0.5 * n * LOG_PI
         )
         return columns.sum(axis=1)
+
+    def log_predictive_by_column(self, rows: NumericRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Student-t terms of independent columns."""
+        _, k, v, mean, scale = self._posterior(stats)
+        return independent_terms(rows.x, StudentT(mean, np.sqrt(scale * (k + 1.0) / (k * v)), v))
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """Student-t means, inverse-gamma variances."""
+        _, k, v, mean, scale = self._posterior(stats)
+        return gaussian_profiles(self.mean + mean, k, v, scale, shares)
 
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means (K, d), relative to the prior mean, and standard deviations (K, d)."""

@@ -22,6 +22,8 @@ from scipy import stats as distributions
 from scipy.special import multigammaln
 
 from partita.families.base import Cells, Conjugate
+from partita.families.profiles import ColumnProfile, gaussian_profiles
+from partita.families.terms import student_terms
 from partita.kernels.algebra import (
     add_outer,
     cholesky_in_place,
@@ -43,6 +45,7 @@ from partita.kernels.names import (
     weights,
 )
 from partita.table import Table
+from partita.table.schema import Kind
 
 LOG_PI = np.log(np.pi)
 LEAST_DETERMINANT_RATIO = 1e-8  # below it a factor is recomputed rather than downdated
@@ -76,6 +79,7 @@ class NormalInverseWishart(Conjugate):
     """Gaussian rows with a full covariance matrix, mean and covariance summed out."""
 
     title: ClassVar[str] = "full-covariance Gaussian"
+    kind: ClassVar[Kind] = "numeric"
 
     def __init__(self, mean: np.ndarray, mean_precision: float, dof: float, scale: np.ndarray, columns: np.ndarray):
         self.mean = mean
@@ -120,11 +124,11 @@ class NormalInverseWishart(Conjugate):
 
     def _posterior(self, stats: np.ndarray):
         d = self.mean.shape[0]
-        n, total = stats[:, 0], stats[:, 1 : 1 + d]
+        n, total = stats[..., 0], stats[..., 1 : 1 + d]
         k = self.mean_precision + n
-        mean = total / k[:, None]
-        second = stats[:, 1 + d :].reshape(-1, d, d)
-        scale = self.scale + second - k[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        mean = total / k[..., None]
+        second = stats[..., 1 + d :].reshape(*n.shape, d, d)
+        scale = self.scale + second - k[..., None, None] * mean[..., :, None] * mean[..., None, :]
         return n, k, self.dof + n, mean, scale
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
@@ -139,6 +143,20 @@ class NormalInverseWishart(Conjugate):
             - 0.5 * v * np.linalg.slogdet(scale)[1]
             + 0.5 * d * np.log(self.mean_precision / k)
         )
+
+    def log_predictive_by_column(self, rows: WishartRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Student-t terms, each given the observed cells before it or, in reverse, behind it."""
+        _, k, v, mean, scale = self._posterior(stats)
+        return student_terms(rows.x, rows.missing, mean, k, self._column_dof(v), scale, reverse=reverse)
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """Margins of mean and covariance: column j is a diagonal model with dof v - d + 1 and scale S_jj."""
+        _, k, v, mean, scale = self._posterior(stats)
+        dof, variances = self._column_dof(v)[..., None], np.einsum("...jj->...j", scale)
+        return gaussian_profiles(self.mean + mean, k[..., None], dof, variances, shares)
+
+    def _column_dof(self, v: np.ndarray) -> np.ndarray:
+        return v - self.mean.shape[0] + 1.0
 
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means (K, d), relative to the prior mean, and lower Cholesky factors of the covariances."""

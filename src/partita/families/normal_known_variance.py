@@ -10,9 +10,14 @@ from typing import ClassVar, NamedTuple
 
 import numba
 import numpy as np
+from scipy import stats as distributions
 
 from partita.families.base import Cells, Conjugate
+from partita.families.distributions import Normal
 from partita.families.moments import NumericRows, add_moments, moments, numeric_rows
+from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
+from partita.families.relevance import relevance
+from partita.families.terms import independent_terms
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -21,6 +26,7 @@ from partita.kernels.names import (
     refresh,
 )
 from partita.table import Table
+from partita.table.schema import Kind
 
 LOG_2PI = np.log(2.0 * np.pi)
 
@@ -40,6 +46,7 @@ class NormalKnownVariance(Conjugate):
     """Gaussian rows with independent columns of known variance, means summed out."""
 
     title: ClassVar[str] = "known-variance Gaussian"
+    kind: ClassVar[Kind] = "numeric"
 
     def __init__(self, mean: np.ndarray, variance: np.ndarray, mean_variance: np.ndarray, columns: np.ndarray):
         self.mean = mean
@@ -68,7 +75,7 @@ class NormalKnownVariance(Conjugate):
         return moments(rows, resp)
 
     def _posterior(self, stats: np.ndarray):
-        n, total, squares = np.split(stats, 3, axis=1)
+        n, total, squares = np.split(stats, 3, axis=-1)
         precision = 1.0 / self.mean_variance + n / self.variance
         return n, squares, precision, total / self.variance / precision
 
@@ -81,6 +88,25 @@ class NormalKnownVariance(Conjugate):
             - 0.5 * (squares / self.variance - precision * mean**2)
         )
         return columns.sum(axis=1)
+
+    def log_predictive_by_column(self, rows: NumericRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Normal terms of independent columns."""
+        return independent_terms(rows.x, self._predictive(stats))
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """Normal means; the standard deviation is known."""
+        _, _, precision, mean = self._posterior(stats)
+        center = self.mean + mean
+        known = np.broadcast_to(np.sqrt(self.variance), center.shape[1:])
+        return column_profiles(
+            mean=mean_estimate(distributions.norm(center, 1.0 / np.sqrt(precision)), center),
+            sd=Estimate(known, known, known),
+            relevance=relevance(self._predictive(stats), shares),
+        )
+
+    def _predictive(self, stats: np.ndarray) -> Normal:
+        _, _, precision, mean = self._posterior(stats)
+        return Normal(mean, np.sqrt(self.variance + 1.0 / precision))
 
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> np.ndarray:
         """Means (K, d), relative to the prior mean."""

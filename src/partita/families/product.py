@@ -16,6 +16,7 @@ from partita.families.moments import NumericRows
 from partita.families.normal_inverse_gamma import GammaState, NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart, WishartRows, WishartState
 from partita.families.normal_known_variance import KnownVarianceState, NormalKnownVariance
+from partita.families.profiles import ColumnProfile
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -30,6 +31,7 @@ from partita.kernels.names import (
     reset,
 )
 from partita.table import Table
+from partita.table.schema import Schema
 
 
 class ProductRows(NamedTuple):
@@ -91,7 +93,7 @@ class Product(Conjugate):
 
     def _split(self, stats: np.ndarray) -> list[np.ndarray]:
         widths = [block.state(1).stats.shape[1] for block in self.blocks]
-        return np.split(stats, np.cumsum(widths)[:-1], axis=1)
+        return np.split(stats, np.cumsum(widths)[:-1], axis=-1)
 
     def suffstats(self, rows: ProductRows, resp: np.ndarray) -> np.ndarray:
         """The blocks' statistics side by side."""
@@ -104,6 +106,28 @@ class Product(Conjugate):
             if part.shape[1] > 0:
                 total += block.log_marginal(part)
         return total
+
+    def column_names(self, schema: Schema) -> list[str]:
+        """Block after block."""
+        return [name for block in self.blocks for name in block.column_names(schema)]
+
+    def log_predictive_by_column(self, rows: ProductRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """The blocks' terms side by side."""
+        terms = [
+            block.log_predictive_by_column(part, own, reverse=reverse)
+            for block, part, own in zip(self.blocks, rows, self._split(stats))
+            if own.shape[1] > 0
+        ]
+        return np.concatenate(terms, axis=2)
+
+    def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
+        """The blocks' profiles one after the other; a block without drawn cells has one completion only."""
+        return [
+            column
+            for block, own in zip(self.blocks, self._split(stats))
+            if own.shape[-1] > 0
+            for column in block.profile(own[:1] if (own == own[0]).all() else own, shares)
+        ]
 
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> list[Any]:
         """Parameters of every block; None for an empty one."""
