@@ -16,6 +16,7 @@ from partita.engines import ENGINES, Gibbs
 from partita.engines.model import Model
 from partita.engines.reporting import Progress
 from partita.engines.runner import Plan, run
+from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families import FAMILIES, Family, automatic_family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.parameters import choose
@@ -24,6 +25,7 @@ from partita.posterior.estimate import estimate_tied
 from partita.posterior.membership import runners_up
 from partita.predictive import Clusters, clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
 from partita.priors import PRIORS, DirichletProcess, Prior
+from partita.profile import profile
 from partita.table import Table
 
 DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
@@ -75,6 +77,8 @@ class Mixture(ClusterMixin, BaseEstimator):
         All draws. Rows of weight 0 are -1 in it.
     converged_ : bool
     diagnostics_ : Diagnostics
+    profile_ : frame
+        What is typical of every cluster, column by column, in the units of X; computed on first access.
     n_features_in_, feature_names_in_
 
     Notes
@@ -271,6 +275,47 @@ class Mixture(ClusterMixin, BaseEstimator):
         self.labels_, self.probabilities_ = estimate
         self.n_clusters_ = self.probabilities_.shape[1]
         self.n_features_in_ = len(table.names)
+
+    @property
+    def profile_(self) -> Any:
+        """What is typical of every cluster, as a frame of the kind that came in; see `partita.profile.profile`.
+
+        One row per cluster and column, of categories one per cluster, column and category: mean and sd, or share,
+        with 95 % credible intervals in the units of X, and ``relevance``, the nats per row that the column
+        contributes to telling the cluster from the rest. Computed on first access.
+        """
+        check_is_fitted(self)
+        of, columns = self.__dict__.get("_profile", (None, None))
+        if of is not self._clusters:
+            columns = profile(self._model, self._clusters, self.labels_)
+            self._profile = (self._clusters, columns)
+        return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
+
+    def explain(self, row: Any) -> Explanation:
+        """Why a row is in its cluster rather than in the most probable other one: nats per column.
+
+        Parameters
+        ----------
+        row : int, or one row
+            A position in the fitted table, whose cluster is then ``labels_[row]``; or a table of one row, a mapping
+            from column names to values, or one value per column, whose cluster is then that of ``predict``.
+
+        Returns
+        -------
+        Explanation
+            Its ``total`` is log predict_proba[label] - log predict_proba[runner_up].
+        """
+        check_is_fitted(self)
+        table = self._model.table
+        position = position_of(row, table.n_rows)
+        if position is None:
+            return explain(self._model, self._clusters, read_row(row, table.schema))
+        chosen = _rows_of(table, np.array([position]))
+        return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the profile, which is computed again where it is needed."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_profile"}
 
     def _membership(self, table: Table) -> np.ndarray:
         logs = log_joint_with_clusters(self._model, self._clusters, table)[:, :-1]

@@ -1,0 +1,167 @@
+"""Why a row is in its group rather than in the next best one, column by column."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals import dependencies
+from scipy.special import logsumexp
+
+from partita.engines.model import Model
+from partita.predictive import Clusters, log_joint_with_clusters
+from partita.table import Table
+from partita.table.schema import Schema
+from partita.table.wording import count_of, name_some
+
+SHOWN_COLUMNS = 10
+LARGEST_LOG_ODDS = np.log(1e6)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What speaks for a row's group against the runner-up.
+
+    ``str()`` of it is a short text, the weightiest columns first.
+
+    Parameters
+    ----------
+    label : int
+        The row's group.
+    runner_up : int
+        The most probable other group; -1 where there is only one.
+    prior : float
+        Nats in favour of ``label`` by the sizes of the groups alone.
+    log_weights : dict
+        Column name to nats in favour of ``label`` against ``runner_up``; 0 for a missing cell. Under a full
+        covariance a column's weight is the average of its terms in the chain rule through the columns in their
+        order and in the reverse order; of two columns these are the Shapley values.
+    values : dict
+        Column name to the row's value in the user's units, None where it is missing.
+    """
+
+    label: int
+    runner_up: int
+    prior: float
+    log_weights: dict[str, float]
+    values: dict[str, Any]
+
+    @property
+    def total(self) -> float:
+        """Log odds of ``label`` against ``runner_up``: prior and all columns together."""
+        return self.prior + sum(self.log_weights.values())
+
+    def __str__(self) -> str:
+        if self.runner_up < 0:
+            return f"Group {self.label} is the only one."
+        lines = [f"Group {self.label} against group {self.runner_up}: {self.total:+.2f} nats ({_odds(self.total)})."]
+        ranked = sorted(self.log_weights, key=lambda name: -abs(self.log_weights[name]))
+        width = max(map(len, [*ranked[:SHOWN_COLUMNS], "group sizes"]))
+        for name in ranked[:SHOWN_COLUMNS]:
+            value = "missing" if self.values[name] is None else _short(self.values[name])
+            lines.append(f"  {name:{width}}  {self.log_weights[name]:+8.2f}  {value}")
+        rest = ranked[SHOWN_COLUMNS:]
+        if rest:
+            weight = sum(self.log_weights[name] for name in rest)
+            lines.append(f"  {'others':{width}}  {weight:+8.2f}  {count_of(len(rest), 'column')}")
+        return "\n".join([*lines, f"  {'group sizes':{width}}  {self.prior:+8.2f}"])
+
+
+def explain(model: Model, clusters: Clusters, row: Table, label: int | None = None) -> Explanation:
+    """Explain the group of a table's only row: ``label``, or else the most probable one.
+
+    Sums of log weights are exact: with C completions of missing cells of the fitted table, what a column
+    contributes is the difference of log (1/C) sum_c p_c(cells up to it).
+    """
+    joint = log_joint_with_clusters(model, clusters, row)[0, :-1]
+    label = int(joint.argmax()) if label is None else label
+    columns = row.decode(row.numeric, row.codes, row.counts)
+    values = {column.name: _plain(columns[column.name][0]) for column in row.schema.used}
+    if joint.size == 1:
+        return Explanation(label, -1, 0.0, dict.fromkeys(values, 0.0), values)
+    runner_up = int(np.where(np.arange(joint.size) == label, -np.inf, joint).argmax())
+    pair = [label, runner_up]
+    orders = [_contributions(model, clusters.stats[:, pair], row, reverse) for reverse in (False, True)]
+    found = 0.5 * (orders[0] + orders[1])
+    by_name = dict(zip(model.likelihood.column_names(row.schema), (found[0] - found[1]).tolist()))
+    prior = float(clusters.log_seats[label] - clusters.log_seats[runner_up])
+    return Explanation(label, runner_up, prior, {name: by_name[name] for name in values}, values)
+
+
+def _contributions(model: Model, stats: np.ndarray, row: Table, reverse: bool) -> np.ndarray:
+    """What each column adds to the row's log density in each cluster, (K, d) in the family's order of columns."""
+    rows = model.likelihood.rows(row)
+    way = slice(None, None, -1 if reverse else 1)
+    each = [model.likelihood.log_predictive_by_column(rows, one, reverse=reverse)[0, :, way] for one in stats]
+    terms = np.stack(each)
+    sums = np.cumsum(np.concatenate([np.zeros_like(terms[:, :, :1]), terms], axis=2), axis=2)
+    return np.diff(logsumexp(sums, axis=0), axis=1)[:, way]
+
+
+def position_of(row: Any, n_rows: int) -> int | None:
+    """The row's position if it is given as a whole number, None if it is a row itself."""
+    if not isinstance(row, Integral) or isinstance(row, bool):
+        return None
+    position = int(row)
+    if not 0 <= position < n_rows:
+        raise ValueError(f"Row {position} does not exist: the fitted table has rows 0 to {n_rows - 1}.")
+    return position
+
+
+def read_row(row: Any, schema: Schema) -> Table:
+    """One row as a table of the fitted schema.
+
+    ``row`` is a table of one row, a mapping from column names to values, or one value per column.
+    """
+    table = Table.read(_as_table(row, schema.names), schema=schema)
+    if table.n_rows != 1:
+        raise ValueError(f"explain takes one row, got {table.n_rows}: pass one of them, or its position in fit.")
+    return table
+
+
+def _as_table(row: Any, names: tuple[str, ...]) -> Any:
+    if isinstance(row, Mapping):
+        return [_in_order({str(name): value for name, value in row.items()}, names)]
+    if dependencies.is_into_series(row):
+        values = nw.from_native(row, series_only=True).to_list()
+        labels = [str(label) for label in getattr(row, "index", ())]
+        return [_in_order(dict(zip(labels, values)), names) if set(labels) & set(names) else values]
+    if isinstance(row, list | tuple):
+        is_table = bool(row) and all(isinstance(part, list | tuple | np.ndarray) for part in row)
+        return row if is_table else [list(row)]
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        return row[None]
+    if dependencies.is_into_dataframe(row) or np.ndim(row) == 2:
+        return row
+    raise TypeError(
+        f"row must be a position in the fitted table, a table of one row or one value per column, got {row!r}."
+    )
+
+
+def _in_order(given: Mapping[str, Any], names: tuple[str, ...]) -> list[Any]:
+    absent = [name for name in names if name not in given]
+    if absent:
+        raise ValueError(
+            f"The row lacks columns seen in fit: {name_some(absent, len(absent))}. A missing cell is given as None."
+        )
+    extra = [name for name in given if name not in names]
+    if extra:
+        raise ValueError(f"The row has columns not seen in fit: {name_some(extra, len(extra))}. Leave them out.")
+    return [given[name] for name in names]
+
+
+def _plain(value: Any) -> Any:
+    """The cell as a built-in type, None for nan."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _odds(nats: float) -> str:
+    odds = f"{np.exp(abs(nats)):.3g}" if abs(nats) < LARGEST_LOG_ODDS else "more than a million"
+    return f"odds {odds} to 1" if nats >= 0 else f"odds 1 to {odds}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

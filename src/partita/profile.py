@@ -1,0 +1,85 @@
+"""What is typical of every group of a partition, column by column, in the user's own units."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from partita.engines.model import Model
+from partita.families.profiles import ColumnProfile, Estimate
+from partita.predictive import Clusters
+from partita.table.schema import Column
+from partita.table.units import from_standard
+
+ESTIMATES = ("mean", "sd", "share")
+
+
+def profile(model: Model, clusters: Clusters, labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Profile of every cluster as named columns of equal length.
+
+    One row per cluster and column, clusters first; of a categorical column one per category. ``mean``, ``sd`` and
+    ``share`` are posterior estimates (of ``sd`` the median), each with the ends ``_low`` and ``_high`` of its 95 %
+    equal-tailed credible interval; ``relevance`` is how many nats per row the column contributes to telling the
+    cluster from the rest. ``n_observed`` is the weight of the cluster's observed cells. What does not apply is nan, or
+    None in ``category``, which holds text.
+
+    Parameters
+    ----------
+    model : Model
+        Likelihood, prior and table.
+    clusters : Clusters
+        Statistics and prior weights of the partition.
+    labels : (n,) int
+        The partition, -1 for rows in no cluster.
+    """
+    shares = np.exp(clusters.log_seats[:-1])
+    found = model.likelihood.profile(clusters.stats[:, :-1], shares / shares.sum())
+    by_name = dict(zip(model.likelihood.column_names(model.table.schema), found))
+    n_observed = _observed_weight(model, labels, shares.size)
+    parts = [_rows(column, by_name[column.name], n_observed[column.name]) for column in model.table.schema.used]
+    return {name: np.concatenate([part[name] for part in parts], axis=1).ravel() for name in parts[0]}
+
+
+def _observed_weight(model: Model, labels: np.ndarray, n_clusters: int) -> dict[str, np.ndarray]:
+    """Summed weight (K,) of every cluster's observed cells in each column."""
+    table, schema = model.table, model.table.schema
+    blocks = (
+        (schema.numeric, ~np.isnan(table.numeric)),
+        (schema.categorical, table.codes >= 0),
+        (schema.counts, table.counts >= 0),
+    )
+    weights, cluster = np.where(labels >= 0, model.row_weights, 0), np.maximum(labels, 0)
+    return {
+        column.name: np.bincount(cluster, weights * cells, n_clusters).astype(np.int64)
+        for columns, observed in blocks
+        for column, cells in zip(columns, observed.T)
+    }
+
+
+def _rows(column: Column, found: ColumnProfile, n_observed: np.ndarray) -> dict[str, np.ndarray]:
+    """The rows of one column, arrays (K, r); r is 1, or the number of levels of a categorical column."""
+    n_clusters = n_observed.size
+    categories: list[Any] = [str(level) for level in column.levels] if column.kind == "categorical" else [None]
+    rows: dict[str, Any] = {
+        "cluster": np.arange(n_clusters)[:, None],
+        "column": np.array(column.name, dtype=object),
+        "kind": np.array(column.kind, dtype=object),
+        "category": np.array(categories, dtype=object),
+        "n_observed": n_observed[:, None],
+    }
+    for name in ESTIMATES:
+        estimate = getattr(found, name)
+        parts = _in_units(column, name, estimate) if estimate is not None else (np.nan, np.nan, np.nan)
+        rows |= zip((name, f"{name}_low", f"{name}_high"), parts)
+    rows["relevance"] = found.relevance[:, None]
+    return {name: np.broadcast_to(values, (n_clusters, len(categories))) for name, values in rows.items()}
+
+
+def _in_units(column: Column, name: str, estimate: Estimate) -> Iterable[np.ndarray]:
+    """Estimate and interval in the user's units, each (K, r)."""
+    if name == "share":
+        return estimate
+    block = np.stack(estimate)[:, :, None]
+    if column.kind == "count":
+        return block
+    return from_standard(block, [column]) if name == "mean" else block * column.scale
