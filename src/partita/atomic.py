@@ -1,6 +1,7 @@
 """Files that are the old one or the whole new one, whatever happens in between."""
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,21 +9,32 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A path in the target's folder to write to; it takes the target's place when the block ends well.
+def replacing(*targets: Path) -> Iterator[tuple[Path, ...]]:
+    """Paths in the targets' folders to write to; they take the targets' places when the block ends well.
 
-    What was written is flushed to disk and then renamed. After an error the target is as it was and what was
-    written is gone. To replace several files at nearly the same moment enter several of these in one
-    ``contextlib.ExitStack``.
+    All that was written is flushed to disk before the first is renamed. After an error the targets are
+    as they were and what was written is gone.
     """
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporaries = tuple(target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp") for target in targets)
     try:
-        yield temporary
-        _flush(temporary)
-        os.replace(temporary, target)
+        yield temporaries
+        for temporary in temporaries:
+            _flush(temporary)
+        for temporary, target in zip(temporaries, targets):
+            os.replace(temporary, target)
     finally:
-        temporary.unlink(missing_ok=True)
-    _flush_folder(target.parent)
+        for temporary in temporaries:
+            temporary.unlink(missing_ok=True)
+    for folder in {target.parent for target in targets}:
+        _flush_folder(folder)
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what a process that was killed while it replaced this file has left beside it."""
+    leftover = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}\.tmp")
+    for path in target.parent.iterdir():
+        if leftover.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:

@@ -1,23 +1,46 @@
 """The command line: words to calls, nothing else."""
 
-from collections.abc import Iterator
+import errno
+import os
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
+
+BAD_INPUT = 2
+INTERRUPTED = 130
 
 app = typer.Typer(
     help="Finds the groups in a table without being told how many there are, and says how sure it is.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line: exit code 0, 2 with one sentence for bad input, never a traceback."""
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        _stop("Interrupted: nothing was written.", INTERRUPTED)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # of the command line itself: unknown options and the like
+            _stop(f"{error.format_message()} See 'partita --help'.".lstrip(), BAD_INPUT)
+        if "PARTITA_TRACEBACK" in os.environ:
+            raise
+        _stop(f"partita failed ({type(error).__name__}: {error}). Set PARTITA_TRACEBACK=1 to see where.", 1)
+
+
+def _stop(sentence: str, code: int) -> NoReturn:
+    typer.echo(" ".join(sentence.split()), err=True)
+    sys.exit(code)
 
 
 def _show_version(wanted: bool) -> None:
@@ -34,7 +57,83 @@ def partita(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Keep ``demo`` a word of its own while it is the only command."""
+    """Finds the groups in a table without being told how many there are, and says how sure it is."""
+
+
+@app.command()
+def cluster(
+    table: Annotated[
+        Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet, with a header.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default: partita-NAME for a table NAME.csv.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(help="Types that the values do not show: zip=categorical,visits=count (or numeric)."),
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
+    prior: Annotated[str, typer.Option(help="How rows fall into groups: dp, pitman-yor or finite-mixtures.")] = "dp",
+    expected_clusters: Annotated[
+        float | None, typer.Option(help="How many groups the prior expects; default: learned from the table.")
+    ] = None,
+    chains: Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")] = 4,
+    draws: Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")] = "auto",
+    max_time: Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Find the groups in a table and write them to a folder.
+
+    Numbers are numeric columns, text is categorical, empty cells are missing. Writes labels.csv (id or row
+    number from 0, label, confidence, runner-up), summary.json, profile.csv (what is typical of every group),
+    posterior.partita (all draws and the model, for 'partita predict') and coclustering.png. Ctrl-C stops
+    early and keeps what was drawn.
+
+    Example: partita cluster customers.csv --id customer --types zip=categorical
+    """
+    with _refusing():
+        from partita.runs.request import Request, draws_of, types_of, words_of
+
+        request = Request(
+            table=table,
+            types=types_of(types or []),
+            ignore=words_of(ignore or []),
+            id=id,
+            prior=prior,
+            expected_clusters=expected_clusters,
+            chains=chains,
+            draws=draws_of(draws),
+            max_time=max_time,
+            seed=seed,
+        )
+    _cluster(request, out or Path(f"partita-{table.name.split('.')[0]}"), quiet)
+
+
+@app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(help="Folder that 'partita cluster' wrote.")],
+    table: Annotated[Path, typer.Argument(help="CSV or Parquet with the same columns.")],
+    out: Annotated[
+        Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Label rows never seen by the groups of an earlier run.
+
+    Writes id or row number, label, confidence, runner-up and novelty: the probability that a row belongs to a
+    group that the run did not see.
+    """
+    with _refusing():
+        from partita.runs.predicting import open_run, write_predictions
+        from partita.runs.predicting import predict as predict_rows
+
+        predictions = predict_rows(*open_run(run), table)
+    target = out or run / "predictions.csv"
+    with _writing_to(target):
+        write_predictions(predictions, target)
+    _say([*predictions.describe(), f"Written to {target}."], quiet)
 
 
 @app.command()
@@ -44,29 +143,64 @@ def demo(
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler; the table is always the same.")] = 0,
 ) -> None:
-    """Cluster a built-in table of 300 shop customers, say what was found and write it to a folder.
-
-    Writes labels.csv, summary.json and coclustering.png.
-    """
-    from partita import demo as steps
+    """Cluster a built-in table of 300 shop customers: 'partita cluster' on the file customers.csv that it writes."""
+    from partita.demo import write_customers
+    from partita.runs.folder import prepare_folder
+    from partita.runs.request import Request
 
     with _writing_to(out):
-        steps.prepare_folder(out)
-    typer.echo(steps.describe_table(steps.customers()))
-    result = steps.fit(seed)
-    for line in steps.describe(result):
-        typer.echo(line)
+        prepare_folder(out)
+        table = write_customers(out)
+    _cluster(Request(table=table, types={}, seed=seed), out, quiet=False)
+
+
+def _cluster(request: Any, out: Path, quiet: bool) -> None:
+    with _refusing():
+        from partita.runs.clustering import cluster as cluster_rows
+        from partita.runs.clustering import mixture_for, read_input
+        from partita.runs.folder import FILES, prepare_folder, write_run
+        from partita.runs.words import describe_input, describe_run
+
+        given = read_input(request)
+        model = mixture_for(given, progress=not quiet)
     with _writing_to(out):
-        files = steps.write_files(result, out)
-    typer.echo(f"\nWritten to {out}: {', '.join(path.name for path in files)}.")
+        prepare_folder(out)
+    _say([*describe_input(given), ""], quiet)
+    with _refusing():
+        run = cluster_rows(given, model)
+    with _writing_to(out):
+        write_run(run, out)
+    _say([*describe_run(run), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
+
+
+def _say(lines: Iterable[str], quiet: bool) -> None:
+    """Print lines; a reader that went away is no reason to stop."""
+    if quiet:
+        return
+    try:
+        typer.echo("\n".join(lines))
+    except OSError as error:
+        if error.errno != errno.EPIPE:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
-def _writing_to(folder: Path) -> Iterator[None]:
-    """Turn a folder that cannot be written to into one sentence and exit code 2."""
+def _refusing() -> Iterator[None]:
+    """Turn what cannot be used into one sentence and exit code 2."""
+    try:
+        yield
+    except (OSError, ValueError, TypeError) as error:
+        typer.echo(" ".join(str(error).split()), err=True)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def _writing_to(target: Path) -> Iterator[None]:
+    """Turn a place that cannot be written to into one sentence and exit code 2."""
     try:
         yield
     except OSError as error:
         why = error.strerror or error
-        typer.echo(f"Cannot write to {str(folder)!r}: {why}. Choose another folder with --out.", err=True)
-        raise typer.Exit(2) from None
+        typer.echo(f"Cannot write to {str(target)!r}: {why}. Choose another place with --out.", err=True)
+        raise typer.Exit(BAD_INPUT) from None

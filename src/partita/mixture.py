@@ -20,6 +20,7 @@ from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families import FAMILIES, Family, automatic_family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.parameters import choose
+from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.estimate import estimate_tied
 from partita.posterior.membership import runners_up
@@ -123,15 +124,15 @@ class Mixture(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "Mixture":
         """Find the posterior over partitions of the rows of X.
 
-        ``sample_weight``: non-negative whole numbers; a row of weight w is w copies tied to one label,
-        a row of weight 0 is labelled by ``predict`` and teaches nothing. ``y`` is ignored.
+        X is a frame, an array, the path of a CSV or Parquet file, or a `Table`. ``sample_weight``: non-negative
+        whole numbers; a row of weight w is w copies tied to one label, a row of weight 0 is labelled by
+        ``predict`` and teaches nothing. ``y`` is ignored.
         """
         plan, engine, prior = self._plan(), self._engine(), self._prior()
-        table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
-        _check_feature_names(self, X, reset=True)
-        _check_n_features(self, X, reset=True)
-        self._model = self._build(table, prior, _whole_weights(sample_weight, table.n_rows))
         seed = _seed_sequence(self.random_state)
+        table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
+        self._note_columns(X, table)
+        self._model = self._build(table, prior, _whole_weights(sample_weight, table.n_rows))
         self._entropy = seed.entropy
         self._keep(run(engine, self._model, plan, seed))
         self._warn_if_untrustworthy(plan)
@@ -141,6 +142,13 @@ class Mixture(ClusterMixin, BaseEstimator):
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def check(self) -> None:
+        """Refuse options outside their range, as `fit` does, without a table."""
+        self._plan()
+        self._engine()
+        self._prior()
+        _seed_sequence(self.random_state)
 
     def _build(self, table: Table, prior: Prior, weights: np.ndarray) -> Model:
         taught = _rows_of(table, weights > 0)
@@ -154,6 +162,14 @@ class Mixture(ClusterMixin, BaseEstimator):
             raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
         return Model(likelihood, prior, table, weights)
 
+    def _note_columns(self, X: Any, table: Table) -> None:
+        if not isinstance(X, str | os.PathLike | Table):
+            _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            return
+        self.n_features_in_ = len(table.names)
+        self.feature_names_in_ = np.array(table.names, dtype=object)
+
     def _keep(self, posterior: Posterior) -> None:
         self.posterior_ = posterior
         self.diagnostics_ = posterior.diagnostics()
@@ -162,19 +178,20 @@ class Mixture(ClusterMixin, BaseEstimator):
     def _estimate(self) -> None:
         posterior, model = self.posterior_, self._model
         groups = model.table.identical_rows()
-        estimate = estimate_tied(posterior.partitions, posterior.weights, groups)
+        absent = (model.row_weights == 0) | model.table.empty_rows
+        estimate = estimate_tied(_without(posterior.partitions, model.table.empty_rows), posterior.weights, groups)
         concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
         self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
         self.labels_ = estimate.labels
         self.probabilities_ = estimate.probabilities
         self.n_clusters_ = estimate.n_clusters
-        absent = np.flatnonzero(model.row_weights == 0)
-        if absent.size:
-            self.probabilities_[absent] = self._membership(_rows_of(model.table, absent))
-            self.labels_[absent] = self.probabilities_[absent].argmax(axis=1)
-            absent, twins = _with_twins(absent, np.flatnonzero(model.row_weights), groups)
-            self.probabilities_[absent] = self.probabilities_[twins]
-            self.labels_[absent] = self.labels_[twins]
+        if absent.any():
+            rows = np.flatnonzero(absent)
+            self.probabilities_[rows] = self._membership(_rows_of(model.table, rows))
+            self.labels_[rows] = self.probabilities_[rows].argmax(axis=1)
+            rows, twins = _with_twins(rows, np.flatnonzero(~absent), groups)
+            self.probabilities_[rows] = self.probabilities_[twins]
+            self.labels_[rows] = self.labels_[twins]
 
     def _warn_if_untrustworthy(self, plan: Plan) -> None:
         worst = np.max([row["rhat"] for row in self.diagnostics_.table.values()])
@@ -238,7 +255,8 @@ class Mixture(ClusterMixin, BaseEstimator):
     def to_frame(self) -> Any:
         """Label, confidence and runner-up of every row, with the index of the frame that came in.
 
-        ``runner_up`` is the second most probable label, -1 where there is only one cluster.
+        ``runner_up`` is the second most probable label, -1 where there is only one cluster. When some rows have
+        no observed cell, a fourth column ``empty`` tells which: their label is the prior's answer.
         """
         check_is_fitted(self)
         rows = np.arange(self.labels_.size)
@@ -247,6 +265,8 @@ class Mixture(ClusterMixin, BaseEstimator):
             "confidence": self.probabilities_[rows, self.labels_],
             "runner_up": runners_up(self.labels_, self.probabilities_),
         }
+        if self._model.table.empty_rows.any():
+            columns["empty"] = self._model.table.empty_rows
         return self._model.table.frame_like(columns)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -323,7 +343,8 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
-        _check_feature_names(self, X, reset=False)
+        if not isinstance(X, str | os.PathLike | Table):
+            _check_feature_names(self, X, reset=False)
         if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
             _check_n_features(self, X, reset=False)
         return Table.read(X, schema=self._model.table.schema)
@@ -403,6 +424,11 @@ def _rows_of(table: Table, chosen: np.ndarray) -> Table:
     if chosen.dtype == bool and chosen.all():
         return table
     return Table(table.schema, table.numeric[chosen], table.codes[chosen], table.counts[chosen])
+
+
+def _without(partitions: Partitions, rows: np.ndarray) -> Partitions:
+    """The same partitions with some rows in no cluster."""
+    return Partitions(np.where(rows, -1, np.asarray(partitions))) if rows.any() else partitions
 
 
 def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -153,5 +153,6 @@ def _temporary_root() -> Path:
 
 @cache
 def _announce() -> None:
-    sys.stderr.write("partita: compiling the sampler for its first use; later starts read it from disk.\n")
-    sys.stderr.flush()
+    if sys.stderr.isatty():
+        sys.stderr.write("partita: compiling the sampler for its first use; later starts read it from disk.\n")
+        sys.stderr.flush()

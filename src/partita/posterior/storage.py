@@ -56,7 +56,7 @@ def write_container(
         "arrays": {name: _array_digest(array) for name, array in arrays.items()},
         **header,
     }
-    with replacing(target) as temporary:
+    with replacing(target) as (temporary,):
         with open(temporary, "xb") as file:
             _write_archive(file, json.dumps(about, indent=1), arrays)
         _seal(temporary)

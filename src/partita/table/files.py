@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from partita.parameters import nearest
 from partita.table.csv_text import read_text
 from partita.table.csv_types import Wanted, type_columns
+from partita.table.names import refuse_repeated
 from partita.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -62,8 +63,15 @@ def read_file(
     OSError
         No such file, a directory, no permission.
     ValueError
-        An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats.
+        An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats,
+        repeated column names.
     """
+    table = _read(path, _wanted(column_types, schema))
+    refuse_repeated(table.column_names)
+    return table
+
+
+def _read(path: str | os.PathLike, wanted: Mapping[str, Wanted]) -> "pa.Table":
     shown = _shown(path)
     content = _uncompressed(_bytes_of(path, shown), shown).removeprefix(_BYTE_ORDER_MARK)
     if not content.strip():
@@ -75,7 +83,7 @@ def read_file(
             f"{shown} is no Parquet file, despite its name. Write it again, or name it .csv if it is text."
         )
     _refuse_other_formats(content, shown)
-    return type_columns(read_text(content, shown), _wanted(column_types, schema))
+    return type_columns(read_text(content, shown), wanted)
 
 
 def _wanted(column_types: Mapping[Any, str] | None, schema: Schema | None) -> dict[str, Wanted]:

@@ -16,8 +16,8 @@ def warn_of_identifiers(readings: Sequence[Reading], counted: np.ndarray | None)
     """Warn once of all columns that look like identifiers, judged by rows in ``counted`` (None: all).
 
     These are columns of text whose observed cells all differ, and columns of whole numbers whose observed
-    cells are consecutive numbers in any order; at least ten cells must be observed. Cost O(n log n) per column
-    of consecutive numbers, O(n) per other column.
+    cells rise from row to row or are consecutive numbers in any order; at least ten cells must be
+    observed. Cost O(n log n) per column of consecutive numbers, O(n) per other column.
     """
     names = [repr(reading.name) for reading in readings if _identifies(reading, counted)]
     if not names:
@@ -27,7 +27,10 @@ def warn_of_identifiers(readings: Sequence[Reading], counted: np.ndarray | None)
     else:
         looks, it, they = f"Columns {join_words(names)} look like identifiers", "them", "they"
     warnings.warn(
-        f"{looks}: every value differs. Leave {it} out, or {they} will blur the groups.", UserWarning, stacklevel=3
+        f"{looks}: every value differs. Leave {it} out (command line: --ignore, or --id to name the rows by it), "
+        f"or {they} will blur the groups.",
+        UserWarning,
+        stacklevel=3,
     )
 
 
@@ -38,8 +41,7 @@ def _identifies(reading: Reading, counted: np.ndarray | None) -> bool:
         return False
     if reading.kind == "categorical":
         return len(reading.distinct) >= len(values) and np.bincount(values).max() == 1
-    return values.max() - values.min() == len(values) - 1 and _all_whole_and_distinct(values)
-
-
-def _all_whole_and_distinct(values: np.ndarray) -> bool:
-    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)
+    if not (values == np.floor(values)).all():
+        return False
+    consecutive = values.max() - values.min() == len(values) - 1
+    return bool((values[1:] > values[:-1]).all()) or (consecutive and len(np.unique(values)) == len(values))

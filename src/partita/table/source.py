@@ -1,7 +1,6 @@
 """What came in: an array, a list of rows, a frame or a file, taken apart into named columns."""
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from sklearn.utils import check_array
 
 from partita.parameters import choose, nearest
 from partita.table.files import read_file
+from partita.table.names import refuse_repeated
 from partita.table.origin import Origin
 from partita.table.schema import KINDS, Kind, Schema
 from partita.table.wording import name_some
@@ -49,7 +49,7 @@ def open_source(X: Any, *, column_types: Mapping[Any, str] | None = None, schema
         return replace(opened, origin=Origin())
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
-    _refuse_repeated(_labels(X))
+    refuse_repeated(_labels(X))
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame: pass X.collect().")
@@ -98,14 +98,6 @@ def _labels(X: Any) -> list[str]:
     if dependencies.is_pandas_like_dataframe(X):
         return [str(label) for label in X.columns]
     return list(X.column_names) if dependencies.is_pyarrow_table(X) else []
-
-
-def _refuse_repeated(labels: Sequence[str]) -> None:
-    repeated = [label for label, n in Counter(labels).items() if n > 1]
-    if repeated:
-        raise ValueError(
-            f"Column names must differ, but these repeat: {name_some(repeated, len(repeated))}. Rename them."
-        )
 
 
 def _open_frame(frame: nw.DataFrame) -> Source:

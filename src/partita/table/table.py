@@ -79,7 +79,7 @@ class Table:
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns), str or path
-            The table, or the file that holds it.
+            The table, or the file that holds it. A Table comes back as it is.
         column_types : mapping, optional
             Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``. Keys are
             column names, or positions where X is an array.
@@ -92,6 +92,9 @@ class Table:
             What an earlier table learned; then nothing is learned from X, and a category that the
             schema does not know is refused.
         """
+        if isinstance(X, Table):
+            check_weights(sample_weight, X.n_rows)
+            return _already_read(X, column_types, schema)
         source = open_source(X, column_types=column_types, schema=schema)
         if schema is not None:
             return _apply(cls, source, schema)
@@ -184,6 +187,14 @@ class Table:
         for block in (self.numeric, self.codes, self.counts):
             digest.update(block.astype(block.dtype.newbyteorder("<"), copy=False).tobytes())
         return digest.hexdigest()
+
+
+def _already_read(table: Table, column_types: Mapping[Any, str] | None, schema: Schema | None) -> Table:
+    if column_types is not None:
+        raise ValueError("X is a Table, whose columns have their types: give column_types to Table.read instead.")
+    if schema is not None and schema != table.schema:
+        raise ValueError("X is a Table that was read without the schema of fit: pass what it was read from.")
+    return table
 
 
 def _apply(cls: type[Table], source: Source, schema: Schema) -> Table:

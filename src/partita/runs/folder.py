@@ -1,0 +1,86 @@
+"""The files of a run: labels, summary, profile, the model with its posterior, and a picture."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+import partita
+from partita.atomic import remove_leftovers, replacing
+from partita.mixture import Mixture
+from partita.runs.clustering import Run
+from partita.runs.columns import columns_of, to_csv
+from partita.runs.words import CONFIDENT, confidence
+
+MODEL = "posterior.partita"
+SUMMARY = "summary.json"
+FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder and make sure that files can be written into it; raises OSError otherwise."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / ".writable") as (temporary,):
+        temporary.write_bytes(b"")
+    (folder / ".writable").unlink()
+    for name in FILES:
+        remove_leftovers(folder / name)
+
+
+def write_run(run: Run, folder: Path) -> None:
+    """Write all `FILES` of a run: at any moment the old ones are there or the new ones, never a part of one."""
+    with replacing(*(folder / name for name in FILES)) as (labels, about, profile, model, picture):
+        labels.write_text(labels_csv(run), encoding="utf-8")
+        about.write_text(json.dumps(summary(run), indent=2) + "\n", encoding="utf-8")
+        profile.write_text(to_csv(columns_of(run.model.profile_)), encoding="utf-8")
+        run.model.save(model)
+        draw(run.model, picture)
+
+
+def labels_csv(run: Run) -> str:
+    """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
+    names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
+    return to_csv(names | columns_of(run.model.to_frame()))
+
+
+def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[str, Any]:
+    """The first column of a file of rows: the ids under their own name, or row numbers from 0."""
+    if ids is None or name is None:
+        return {"row": np.arange(n_rows)}
+    taken = name in ("label", "confidence", "runner_up", "novelty", "empty")
+    return {"id" if taken else name: ids}
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """What was found, for programs."""
+    model, table = run.model, run.input.table
+    return {
+        "n_rows": table.n_rows,
+        "n_clusters": int(model.n_clusters_),
+        "n_clusters_probabilities": {str(k): round(p, 6) for k, p in model.posterior_.n_clusters().items()},
+        "sizes": np.bincount(model.labels_).tolist(),
+        "n_confident": int((confidence(model) >= CONFIDENT).sum()),
+        "n_empty_rows": int(table.empty_rows.sum()),
+        "converged": bool(model.converged_),
+        "verdict": model.diagnostics_.verdict,
+        "stopped": model.posterior_.provenance["stopped"],
+        "warnings": run.warnings,
+        "columns": {column.name: column.kind for column in table.schema.used},
+        "dropped": list(table.schema.dropped),
+        "request": run.input.request.to_dict(),
+        "seed": run.input.request.seed,
+        "seconds": round(run.seconds, 3),
+        "version": partita.__version__,
+    }
+
+
+def draw(model: Mixture, path: Path) -> None:
+    """The co-clustering picture as PNG."""
+    from matplotlib.figure import Figure
+
+    from partita.plots import coclustering
+
+    axes = coclustering(model.posterior_, model.labels_)
+    cast(Figure, axes.figure).savefig(path, format="png")

@@ -1,0 +1,123 @@
+"""A run in plain words: what was understood, what was found, how sure that is, what to do about it."""
+
+import numpy as np
+
+from partita.mixture import Mixture
+from partita.runs.clustering import Input, Run
+from partita.runs.columns import columns_of
+from partita.table import Table
+from partita.table.wording import count_of
+
+CONFIDENT = 0.9
+NOVEL = 0.5
+MOST_COLUMNS = 12  # named of every kind
+MOST_GROUPS = 12  # described on the screen; all are in profile.csv
+COLUMNS_PER_GROUP = 3
+MORE = "Give it more time: a larger --max-time, or --draws with a number above {} for every chain."
+
+
+def describe_input(given: Input) -> list[str]:
+    """Rows, columns by kind, missing cells, and what was left out."""
+    table, schema, request = given.table, given.table.schema, given.request
+    n_cells = table.n_rows * len(schema.used)
+    n_missing = _n_missing(table)
+    gaps = f"{n_missing} of {n_cells} cells missing ({n_missing / n_cells:.0%})" if n_missing else "no cell missing"
+    lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(len(schema.used), 'column')}, {gaps}."]
+    categories = [f"{column.name} ({len(column.levels)})" for column in schema.categorical]
+    kinds = {
+        "numbers": [column.name for column in schema.numeric],
+        "categories": categories,
+        "counts": [column.name for column in schema.counts],
+        "constant, left out": list(schema.dropped),
+        "ignored": list(request.ignore),
+        "names the rows": [request.id] if request.id else [],
+    }
+    return lines + [f"  {kind}: {_some(names)}" for kind, names in kinds.items() if names]
+
+
+def describe_run(run: Run) -> list[str]:
+    """Groups, their probability, confident rows, what is typical of each group, and warnings."""
+    model = run.model
+    n_chains, n_draws = model.posterior_.partitions.shape[:2]
+    sure = int((confidence(model) >= CONFIDENT).sum())
+    lines = [
+        f"{count_of(model.n_clusters_, 'group')} of {_sizes(model)} rows. "
+        f"How many groups there are: {_chances(model)}.",
+        f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more.",
+        f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {model.diagnostics_.verdict}",
+    ]
+    if model.n_clusters_ > 1:
+        lines += ["", "What is typical of each group (in brackets: all rows):"]
+        lines += [f"  {line}" for line in describe_groups(run)]
+    return lines + _described_warnings(run)
+
+
+def describe_groups(run: Run) -> list[str]:
+    """For every group the columns that tell it from the rest best, with its means and shares."""
+    sizes = np.bincount(run.model.labels_)
+    facts = _facts(run.model, _overall(run.input.table))
+    lines = [f"group {k}, {count_of(int(sizes[k]), 'row')}: {'; '.join(facts[k])}" for k in range(len(facts))]
+    left = len(lines) - MOST_GROUPS
+    return lines if left <= 0 else [*lines[:MOST_GROUPS], f"and {count_of(left, 'group')} more: see profile.csv"]
+
+
+def confidence(model: Mixture) -> np.ndarray:
+    """The probability of every row's own label."""
+    return model.probabilities_[np.arange(model.labels_.size), model.labels_]
+
+
+def _described_warnings(run: Run) -> list[str]:
+    if not run.warnings and run.model.converged_:
+        return []
+    lines = ["", *(f"Warning: {sentence}" for sentence in run.warnings)]
+    if not run.model.converged_:
+        lines.append(MORE.format(run.model.posterior_.partitions.shape[1]))
+    return lines
+
+
+def _chances(model: Mixture) -> str:
+    likely = sorted(model.posterior_.n_clusters().items(), key=lambda item: -item[1])
+    return ", ".join(f"{k} with probability {p:.2f}" for k, p in likely[:3])
+
+
+def _sizes(model: Mixture) -> str:
+    return _some([str(size) for size in np.bincount(model.labels_)])
+
+
+def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[list[str]]:
+    """The most relevant columns of every cluster in words."""
+    profile = columns_of(model.profile_)
+    chosen: list[dict[str, tuple[float, float, str]]] = [{} for _ in range(model.n_clusters_)]
+    for k, column, kind, category, mean, share, relevance in zip(
+        *(profile[name] for name in ("cluster", "column", "kind", "category", "mean", "share", "relevance"))
+    ):
+        if kind == "categorical":
+            whole = everywhere[column, str(category)]
+            gap, words = share - whole, f"{column} {category} {share:.0%} ({whole:.0%})"
+        else:
+            gap, words = 0.0, f"{column} {mean:.3g} ({everywhere[column, '']:.3g})"
+        if column not in chosen[k] or gap > chosen[k][column][1]:
+            chosen[k][column] = (relevance, gap, words)
+    ranked = [sorted(columns.values(), key=lambda fact: -fact[0]) for columns in chosen]
+    return [[words for _, _, words in facts[:COLUMNS_PER_GROUP]] for facts in ranked]
+
+
+def _overall(table: Table) -> dict[tuple[str, str], float]:
+    """The mean over a column's observed cells, by (column, ""), or the share of a category, by (column, category)."""
+    numbers = dict(zip((column.name for column in table.schema.numeric), table.to_units(table.numeric).T))
+    numbers |= {column.name: np.where(x < 0, np.nan, x) for column, x in zip(table.schema.counts, table.counts.T)}
+    whole = {(name, ""): float(np.nanmean(x)) for name, x in numbers.items() if not np.isnan(x).all()}
+    for column, codes in zip(table.schema.categorical, table.codes.T):
+        sizes = np.bincount(codes[codes >= 0], minlength=len(column.levels))
+        whole |= {(column.name, str(level)): size / sizes.sum() for level, size in zip(column.levels, sizes)}
+    return whole
+
+
+def _n_missing(table: Table) -> int:
+    return int(np.isnan(table.numeric).sum() + (table.codes < 0).sum() + (table.counts < 0).sum())
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:MOST_COLUMNS])
+    more = len(names) - MOST_COLUMNS
+    return shown if more <= 0 else f"{shown} and {more} more"

@@ -1,0 +1,50 @@
+"""The command in this process or in its own, and small tables for it."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from partita.cli import main
+
+COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
+
+
+@pytest.fixture
+def partita(monkeypatch, capsys):
+    """Run the command in this process; gives ``code``, ``out`` and ``err``."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capsys.readouterr()
+        return SimpleNamespace(code=end.value.code or 0, out=printed.out, err=printed.err)
+
+    return call
+
+
+def process(*arguments, **options):
+    """Run the command in its own process."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=480, **options
+    )
+
+
+def two_groups(n=60, seed=0):
+    """Lines of a CSV table with two groups that are far apart; columns id, size, colour."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 2
+    size = rng.normal(10 + 40 * group, 2).round(3)
+    colour = np.where(rng.random(n) < 0.9, np.array(["red", "blue"])[group], "green")
+    return ["id,size,colour", *(f"c{i},{size[i]},{colour[i]}" for i in range(n))]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A CSV file with two groups."""
+    path = tmp_path / "things.csv"
+    path.write_text("\n".join(two_groups()) + "\n")
+    return path

@@ -1,0 +1,108 @@
+"""partita predict: rows never seen, labelled by an earlier run."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+from tests.runs.conftest import two_groups
+
+import partita as package
+
+pytestmark = pytest.mark.xdist_group("mixed")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    (folder / "things.csv").write_text("\n".join(two_groups()) + "\n")
+    from partita.runs.clustering import cluster, mixture_for, read_input
+    from partita.runs.folder import prepare_folder, write_run
+    from partita.runs.request import Request
+
+    given = read_input(Request(folder / "things.csv", {}, id="id", chains=2, draws=200))
+    prepare_folder(folder / "out")
+    write_run(cluster(given, mixture_for(given, progress=False)), folder / "out")
+    return folder / "out"
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_labels_confidence_and_novelty(run, partita, tmp_path):
+    (tmp_path / "new.csv").write_text("colour,size,id\nred,11,a\nblue,52,b\n,49,c\ngreen,900,d\n")
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "p.csv")
+    assert list(rows[0]) == ["id", "label", "confidence", "runner_up", "novelty"]
+    assert [row["id"] for row in rows] == list("abcd")
+    assert [row["label"] for row in rows[:3]] == ["0", "1", "1"]
+    assert float(rows[3]["novelty"]) > 0.9
+    assert float(rows[0]["novelty"]) < 0.1
+    assert "4 rows: 1 in group 0, 3 in group 1." in done.out or "4 rows: 2 in group 0, 2 in group 1." in done.out
+    assert "1 row probably belongs to a group not seen before (novelty 0.5 or more)." in done.out
+    assert str(tmp_path / "p.csv") in done.out
+
+
+def test_the_numbers_are_those_of_the_library(run, partita, tmp_path):
+    (tmp_path / "new.csv").write_text("size,colour\n30,red\n31,blue\n")
+    assert partita("predict", run, tmp_path / "new.csv", "--quiet").out == ""
+    rows = rows_of(run / "predictions.csv")
+    assert [row["row"] for row in rows] == ["0", "1"]
+    model = package.load(run / "posterior.partita")
+    probabilities = model.predict_proba(tmp_path / "new.csv")
+    np.testing.assert_allclose([float(row["confidence"]) for row in rows], probabilities.max(axis=1), rtol=1e-7)
+    np.testing.assert_allclose([float(row["novelty"]) for row in rows], model.novelty(tmp_path / "new.csv"), rtol=1e-7)
+
+
+def test_text_that_looks_like_numbers_in_the_new_table_stays_text(partita, tmp_path):
+    lines = [line.replace("red", "1").replace("blue", "two") for line in two_groups()]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    arguments = ["--chains", "1", "--draws", "20", "--id", "id", "--quiet"]
+    assert partita("cluster", tmp_path / "t.csv", "--out", tmp_path / "out", *arguments).code == 0
+    (tmp_path / "new.csv").write_text("size,colour\n10,1\n11,1\n")
+    done = partita("predict", tmp_path / "out", tmp_path / "new.csv")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("size,colour\n10,pink\n", r"Column 'colour' has 1 value not seen in fit: 'pink' \(row 0\)"),
+        ("size\n10\n", r"1 columns?, but 2 were seen in fit \(missing: 'colour'\)"),
+        ("size,colour,weight\n10,red,3\n", r"not seen in fit: 'weight'"),
+        ("size,color\n10,red\n", r"lacks columns seen in fit: 'colour'"),
+        ("size,colour\nlarge,red\n", r"Column 'size' is to hold numbers, but row 0 holds the text 'large'"),
+        ("size,colour\n", "has a header but no rows"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_in_one_sentence(run, partita, tmp_path, text, words):
+    (tmp_path / "new.csv").write_text(text)
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+
+    assert re.search(words, done.err), done.err
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_a_folder_that_is_no_run(run, partita, tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text("size,colour\n10,red\n")
+    for folder, words in (
+        (tmp_path / "none", "does not exist: RUN is the folder that 'partita cluster' wrote"),
+        (new, "is a file, not a folder"),
+        (tmp_path, "has no posterior.partita"),
+    ):
+        done = partita("predict", folder, new)
+        assert done.code == 2
+        assert words in done.err
+    (tmp_path / "posterior.partita").write_bytes((run / "posterior.partita").read_bytes()[:-9])
+    (tmp_path / "summary.json").write_text("{}")
+    assert "is damaged or incomplete" in partita("predict", tmp_path, new).err
+    (tmp_path / "posterior.partita").write_bytes((run / "posterior.partita").read_bytes())
+    done = partita("predict", tmp_path, new)
+    assert done.code == 2
+    assert "summary.json' is damaged" in done.err
