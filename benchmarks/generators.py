@@ -1,7 +1,14 @@
 """Data for the benchmarks, generated with a seed."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+GROUP_SHARES = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
+LARGEST_SEPARATION = 8.0
 
 
 def label_table(
@@ -29,3 +36,71 @@ def blobs(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Twelve blobs in eight dimensions."""
     X, truth, *_ = make_blobs(n_samples=n, n_features=8, centers=12, random_state=seed)
     return X, truth
+
+
+@dataclass(frozen=True)
+class MixedGroups:
+    """Rows with numeric and categorical columns, their true groups, and the parameters that they were drawn from."""
+
+    numeric: np.ndarray  # (n, d), nan where missing
+    codes: np.ndarray  # (n, M), -1 where missing
+    truth: np.ndarray  # (n,)
+    means: np.ndarray  # (K, d)
+    deviations: np.ndarray  # (K, d)
+    log_shares: np.ndarray  # (M, K, J)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The table as a person would have it: names, numbers and words, None for a missing word."""
+        words = np.array([*"abcdefghijklmnopqrstuvwxyz"[: self.log_shares.shape[2]], None], dtype=object)
+        numeric = {f"x{j}": column for j, column in enumerate(self.numeric.T)}
+        return numeric | {f"c{m}": words[column] for m, column in enumerate(self.codes.T)}
+
+    def best_labels(self) -> np.ndarray:
+        """The group of largest probability of every row given its observed cells and the true parameters."""
+        logs = np.tile(np.log(GROUP_SHARES), (self.truth.size, 1))
+        for x, mean, deviation in zip(self.numeric.T, self.means.T, self.deviations.T):
+            scores = -0.5 * ((x[:, None] - mean) / deviation) ** 2 - np.log(deviation)
+            logs += np.where(np.isnan(x)[:, None], 0.0, scores)
+        for codes, log_shares in zip(self.codes.T, self.log_shares):
+            logs += np.where((codes < 0)[:, None], 0.0, log_shares.T[codes])
+        return logs.argmax(axis=1)
+
+    def best_agreement(self) -> float:
+        """Adjusted Rand index of `best_labels` and the truth: what no method can be expected to pass."""
+        return float(adjusted_rand_score(self.truth, self.best_labels()))
+
+    def with_gaps(self, share: float, seed: int) -> "MixedGroups":
+        """The same rows, every cell missing with probability ``share``."""
+        rng = np.random.default_rng(seed)
+        numeric = np.where(rng.random(self.numeric.shape) < share, np.nan, self.numeric)
+        codes = np.where(rng.random(self.codes.shape) < share, -1, self.codes)
+        return replace(self, numeric=numeric, codes=codes)
+
+
+def mixed_groups(
+    n: int, seed: int, *, n_numeric: int = 10, n_categorical: int = 10, n_levels: int = 4, agreement: float = 0.97
+) -> MixedGroups:
+    """Five groups of unequal size, so far apart that the true parameters find them with this adjusted Rand index.
+
+    Group means are s z with z standard normal, category shares softmax(s z), standard deviations uniform on (0.7, 1.3);
+    s is found by bisection for the one draw of all random numbers that the seed gives.
+    """
+    rng = np.random.default_rng(seed)
+    n_groups = GROUP_SHARES.size
+    truth = rng.choice(n_groups, size=n, p=GROUP_SHARES)
+    directions = rng.standard_normal((n_groups, n_numeric))
+    deviations = rng.uniform(0.7, 1.3, (n_groups, n_numeric))
+    logits = rng.standard_normal((n_categorical, n_groups, n_levels))
+    noise, u = rng.standard_normal((n, n_numeric)), rng.random((n_categorical, n, 1))
+
+    def at(separation: float) -> MixedGroups:
+        means, log_shares = separation * directions, log_softmax(separation * logits, axis=2)
+        numeric = means[truth] + deviations[truth] * noise
+        cumulative = np.exp(log_shares).cumsum(axis=2)[:, truth, :-1]
+        return MixedGroups(numeric, (u > cumulative).sum(axis=2).T, truth, means, deviations, log_shares)
+
+    low, high = 0.0, LARGEST_SEPARATION
+    for _ in range(20):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if at(middle).best_agreement() < agreement else (low, middle)
+    return at(high)
