@@ -1,0 +1,118 @@
+"""The benchmarks' own arithmetic, and their parts in miniature."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks import table
+from benchmarks.generators import GROUP_SHARES, mixed_groups
+from scipy.stats import norm
+from sklearn.metrics import adjusted_rand_score
+
+N_GROUPS = GROUP_SHARES.size
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return mixed_groups(2000, 3)
+
+
+class TestMixedGroups:
+    @pytest.mark.parametrize("share", [0.0, 0.3])
+    def test_best_labels_are_those_of_bayes_rule_cell_by_cell(self, groups, share):
+        some = groups.with_gaps(share, 1)
+        for i in range(50):
+            logs = np.log(GROUP_SHARES)
+            for j, x in enumerate(some.numeric[i]):
+                if not np.isnan(x):
+                    logs = logs + norm.logpdf(x, some.means[:, j], some.deviations[:, j])
+            for m, code in enumerate(some.codes[i]):
+                if code >= 0:
+                    logs = logs + some.log_shares[m, :, code]
+            assert some.best_labels()[i] == logs.argmax()
+
+    def test_groups_overlap_as_asked(self, groups):
+        assert groups.best_agreement() == pytest.approx(0.97, abs=0.002)  # one row moves the index by about 0.001
+        assert mixed_groups(2000, 3, agreement=0.8).best_agreement() == pytest.approx(0.8, abs=0.005)
+
+    def test_cells_follow_the_parameters(self):
+        many = mixed_groups(10_000, 0)
+        for k in range(N_GROUPS):
+            members = many.truth == k
+            n = members.sum()
+            assert abs(n / 10_000 - GROUP_SHARES[k]) < 5 * np.sqrt(GROUP_SHARES[k] / 10_000)
+            z = (many.numeric[members].mean(axis=0) - many.means[k]) / many.deviations[k] * np.sqrt(n)
+            assert np.abs(z).max() < 5
+            for codes, log_shares in zip(many.codes[members].T, many.log_shares[:, k]):
+                shares = np.bincount(codes, minlength=log_shares.size) / n
+                assert np.abs(shares - np.exp(log_shares)).max() < 5 * 0.5 / np.sqrt(n)
+
+    def test_gaps_are_as_many_as_asked_and_change_nothing_else(self, groups):
+        some = groups.with_gaps(0.3, 0)
+        kept, seen = ~np.isnan(some.numeric), some.codes >= 0
+        for observed in (kept, seen):
+            assert abs(observed.mean() - 0.7) < 5 * np.sqrt(0.21 / observed.size)
+        assert np.array_equal(some.numeric[kept], groups.numeric[kept])
+        assert np.array_equal(some.codes[seen], groups.codes[seen])
+        assert some.best_agreement() < groups.best_agreement()
+
+    def test_columns_are_numbers_and_words(self, groups):
+        columns = groups.with_gaps(0.3, 0).columns()
+        assert len(columns) == 20
+        assert [column.dtype for column in columns.values()] == [float] * 10 + [object] * 10
+        assert set(columns["c0"]) == {"a", "b", "c", "d", None}
+
+
+class TestTable:
+    def test_bic_sweep_finds_the_groups(self):
+        pytest.importorskip("stepmix")
+        groups = mixed_groups(600, 0, agreement=0.999)
+        sweep = table.bic_sweep(table.stepmix(), groups, 0, n_groups=(2, N_GROUPS))
+        assert sweep.n_groups == N_GROUPS
+        assert adjusted_rand_score(groups.truth, sweep.labels) > 0.5  # one start may find a poorer maximum
+
+    def test_without_the_peer_one_line_says_what_to_install(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "stepmix.stepmix", None)
+        with pytest.raises(SystemExit, match=r"pip install 'partita\[bench\]'"):
+            table.stepmix()
+
+    @pytest.mark.xdist_group("mixed")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_rows_of_the_mixed_part_carry_its_numbers(self, monkeypatch, capsys):
+        def stand_in(estimator, groups, seed):
+            return table.Sweep(4, np.zeros(groups.truth.size, int), 77)
+
+        monkeypatch.setattr(table, "stepmix", lambda: None)
+        monkeypatch.setattr(table, "bic_sweep", stand_in)
+        monkeypatch.setattr(table, "fit", short_fit)
+        table.mixed(n=300, seeds=(0,))
+        said = capsys.readouterr().out
+        best = mixed_groups(300, 0).best_agreement()
+        assert f"<= 0.33 x, {N_GROUPS}, {best - 0.02:.3f}" in said
+        assert "n_init = 1, 77 iterations" in said
+        assert "K = 4, ARI 0.000" in said
+        assert "worst of 1" in said
+
+    @pytest.mark.xdist_group("mixed")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_rows_of_the_part_with_gaps_carry_its_numbers(self, monkeypatch, capsys):
+        monkeypatch.setattr(table, "fit", short_fit)
+        table.gaps(n=300, seeds=(0, 1))
+        said = capsys.readouterr().out
+        for seed in (0, 1):
+            best = mixed_groups(300, seed).with_gaps(0.3, seed).best_agreement()
+            assert f"{best - 0.03:.3f}\n" in said
+        assert "worst of 2" in said
+
+    def test_help_loads_nothing_slow(self):
+        assert table.imported_by_help() == []
+
+    def test_what_help_loads_is_seen(self, monkeypatch):
+        monkeypatch.setattr(table, "HELP", f"import sqlite3\n{table.HELP}")
+        monkeypatch.setattr(table, "HEAVY", ("sqlite3",))
+        assert table.imported_by_help() == ["sqlite3"]
+
+
+def short_fit(groups, seed):
+    return table.Mixture(draws=10, warmup=10, chains=2, random_state=seed).fit(pd.DataFrame(groups.columns()))
