@@ -136,7 +136,8 @@ def _as_table(row: Any, names: tuple[str, ...]) -> Any:
     if dependencies.is_into_dataframe(row) or np.ndim(row) == 2:
         return row
     raise TypeError(
-        f"row must be a position in the fitted table, a table of one row or one value per column, got {row!r}."
+        "row must be a position in the fitted table (a whole number), a table of one row or one value per column, "
+        f"not {type(row).__name__}."
     )
 
 
@@ -159,7 +160,11 @@ def _plain(value: Any) -> Any:
 
 
 def _odds(nats: float) -> str:
-    odds = f"{np.exp(abs(nats)):.3g}" if abs(nats) < LARGEST_LOG_ODDS else "more than a million"
+    if abs(nats) >= LARGEST_LOG_ODDS:
+        odds = "more than a million"
+    else:
+        ratio = np.exp(abs(nats))
+        odds = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
     return f"odds {odds} to 1" if nats >= 0 else f"odds 1 to {odds}"
 
 
