@@ -69,14 +69,34 @@ def vi_to_draws(references: np.ndarray, partitions: Partitions) -> np.ndarray:
     counts = partitions.atoms()[2]
     labels = partitions.atom_labels()
     losses = np.empty((len(references), len(labels)))
-    pairwise_vi(labels[references], labels, counts, _xlogx(counts), _n_labels(labels), losses)
+    pairwise_vi(labels[references], labels, counts, xlogx_table(counts), n_labels(labels), losses)
     return losses
+
+
+def evenly_spaced(weights: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
+    """About so many draws, evenly spaced in cumulated weight, and their new weights."""
+    positions = (np.arange(n_draws) + 0.5) / n_draws
+    cumulated = np.cumsum(weights) / np.sum(weights)
+    hit = np.minimum(np.searchsorted(cumulated, positions), len(weights) - 1)
+    some, times = np.unique(hit, return_counts=True)
+    return some, times / n_draws
+
+
+def n_labels(labels: np.ndarray) -> int:
+    """One more than the largest label."""
+    return int(labels.max()) + 1
+
+
+def xlogx_table(counts: np.ndarray) -> np.ndarray:
+    """x log x for x = 0, 1, ... up to the sum of the counts."""
+    x = np.arange(counts.sum() + 1, dtype=np.float64)
+    return x * np.log(np.maximum(x, 1.0))
 
 
 def _least_expected_vi(candidates: np.ndarray, draws: Condensed) -> tuple[int, np.ndarray]:
     chosen = np.arange(len(candidates))
     if _work(candidates, draws) > EXACT_WORK:
-        some, weights = _evenly_spaced(draws.weights)
+        some, weights = evenly_spaced(draws.weights, _SPREAD)
         rough = _expected_vi(candidates, draws.labels[some], weights, draws.counts)
         chosen = np.sort(np.argsort(rough, kind="stable")[:_SHORTLIST])
     losses = np.full(len(candidates), np.nan)
@@ -85,23 +105,14 @@ def _least_expected_vi(candidates: np.ndarray, draws: Condensed) -> tuple[int, n
     return int(np.flatnonzero(losses <= least + _TIE * max(1.0, least))[0]), losses
 
 
-def _evenly_spaced(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """About 100 draws, evenly spaced in cumulated weight, and their new weights."""
-    positions = (np.arange(_SPREAD) + 0.5) / _SPREAD
-    cumulated = np.cumsum(weights) / np.sum(weights)
-    hit = np.minimum(np.searchsorted(cumulated, positions), len(weights) - 1)
-    some, times = np.unique(hit, return_counts=True)
-    return some, times / _SPREAD
-
-
 def _work(candidates: np.ndarray, draws: Condensed) -> float:
     """Steps that the exact scores take."""
     n_candidates, n_atoms = candidates.shape
-    n_labels = _n_labels(candidates)
-    cells = (n_labels + 1) * (_n_labels(draws.labels) + 1)
+    n_tried = n_labels(candidates)
+    cells = (n_tried + 1) * (n_labels(draws.labels) + 1)
     if cells > _TABLE_CELLS:
         return 2.0 * n_candidates * len(draws.labels) * n_atoms
-    moves = count_moves(candidates, draws.counts, n_labels)
+    moves = count_moves(candidates, draws.counts, n_tried)
     return float(len(draws.labels)) * (n_atoms + moves + n_candidates * cells)
 
 
@@ -109,8 +120,8 @@ def _expected_vi(candidates: np.ndarray, draws: np.ndarray, weights: np.ndarray,
     """Expected loss of every candidate; tables for as many draws at a time as memory is meant for."""
     kind = np.promote_types(candidates.dtype, draws.dtype)
     candidates, draws = candidates.astype(kind, copy=False), draws.astype(kind, copy=False)
-    xlogx = _xlogx(counts)
-    shape = (_n_labels(candidates) + 1, _n_labels(draws) + 1)
+    xlogx = xlogx_table(counts)
+    shape = (n_labels(candidates) + 1, n_labels(draws) + 1)
     if shape[0] * shape[1] > _TABLE_CELLS:
         return _expected_vi_grouped(candidates, draws, weights, counts, xlogx)
     step = min(_DRAWS_TOGETHER, max(1, _TABLE_CELLS // (shape[0] * shape[1])))
@@ -126,19 +137,10 @@ def _expected_vi(candidates: np.ndarray, draws: np.ndarray, weights: np.ndarray,
 
 def _expected_vi_grouped(candidates, draws, weights, counts, xlogx) -> np.ndarray:
     """The same where the clusters are too many for contingency tables."""
-    n_labels = max(_n_labels(candidates), _n_labels(draws))
+    n_most = max(n_labels(candidates), n_labels(draws))
     losses = np.empty((1, len(draws)))
     expected = np.empty(len(candidates))
     for s in range(len(candidates)):
-        pairwise_vi(candidates[s : s + 1], draws, counts, xlogx, n_labels, losses)
+        pairwise_vi(candidates[s : s + 1], draws, counts, xlogx, n_most, losses)
         expected[s] = losses[0] @ weights
     return expected
-
-
-def _n_labels(labels: np.ndarray) -> int:
-    return int(labels.max()) + 1
-
-
-def _xlogx(counts: np.ndarray) -> np.ndarray:
-    x = np.arange(counts.sum() + 1, dtype=np.float64)
-    return x * np.log(np.maximum(x, 1.0))
