@@ -176,7 +176,7 @@ def test_identical_rows_share_a_label_where_draws_part_them():
 
 
 @full
-def test_the_estimate_is_the_draw_of_least_expected_loss(blobs):
+def test_the_estimate_is_that_of_the_posterior(blobs):
     model = quick().fit(blobs[0])
     estimate = model.posterior_.estimate()
     np.testing.assert_array_equal(model.labels_, estimate.labels)
