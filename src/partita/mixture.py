@@ -69,8 +69,8 @@ class Mixture(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : (n,) int64
-        The estimated partition: the draw of least expected variation of information, identical rows
-        kept together. 0 is the largest cluster.
+        The estimated partition: a minimum of the expected variation of information, found by moving rows from
+        the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster.
     n_clusters_ : int
     probabilities_ : (n, n_clusters_)
         How surely each row belongs to each estimated cluster; rows sum to 1.

@@ -89,11 +89,15 @@ class Posterior:
         return similarity(condense(self.partitions, self.weights), allow_large=allow_large)
 
     def estimate(self, loss: str | VI = "vi") -> Estimate:
-        """Find the draw of least expected loss.
+        """Find a partition of little expected loss: the best draw, then the best of what is reached from it.
 
-        ``"vi"`` is the variation of information in nats. The minimum is over all distinct draws (those
-        that label the most objects, where some are not labelled); for very many draws of very many
-        objects over a shortlist of 32, see `partita.posterior.least_expected_vi`.
+        ``"vi"`` is the variation of information in nats. The search starts from the least of all distinct draws
+        (those that label the most objects, where some are not labelled; for very many draws of very many objects
+        of a shortlist of 32, see `partita.posterior.least_expected_vi`). Then every object in turn moves to the
+        cluster where the expected loss is least, an existing or a new one, until none moves; objects that are in
+        one cluster in every draw move as one. The result is no worse than any draw and need not be one: a draw
+        carries noise, which the moves remove. It is a local minimum, the same at every call. For the bounds on
+        the work see `partita.posterior.sweetening`.
         """
         return estimate(self.partitions, self.weights, loss)
 
