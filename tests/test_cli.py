@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from partita.runs.folder import FILES
+
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
 
 
@@ -37,18 +39,17 @@ def two_runs(tmp_path_factory):
 
 @pytest.mark.xdist_group("mixed")
 class TestDemo:
-    def test_runs_twice_in_a_row_and_leaves_its_three_files(self, two_runs):
+    def test_runs_twice_in_a_row_and_leaves_its_table_and_the_files_of_a_run(self, two_runs):
         folder, runs, first = two_runs
         assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
-        assert (
-            {path.name for path in folder.iterdir()}
-            == set(first)
-            == {
-                "labels.csv",
-                "summary.json",
-                "coclustering.png",
-            }
-        )
+        assert {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", *FILES}
+
+    def test_is_cluster_on_its_own_table(self, two_runs, tmp_path):
+        folder, _, _ = two_runs
+        done = partita("cluster", folder / "customers.csv", "--seed", 5, "--out", tmp_path / "out")
+        assert done.returncode == 0, done.stderr
+        for name in ("labels.csv", "profile.csv"):
+            assert (tmp_path / "out" / name).read_bytes() == (folder / name).read_bytes()
 
     def test_same_seed_same_answer(self, two_runs):
         folder, _, first = two_runs
@@ -79,9 +80,9 @@ class TestDemo:
         folder, runs, _ = two_runs
         summary = json.loads((folder / "summary.json").read_text())
         said = runs[1].stdout
-        assert "300 customers" in said
-        assert f"{summary['n_clusters']} groups of {', '.join(map(str, summary['sizes']))} customers" in said
-        assert f"{summary['n_confident']} of 300 customers are placed with confidence 0.9 or more" in said
+        assert "customers.csv: 300 rows, 7 columns" in said
+        assert f"{summary['n_clusters']} groups of {', '.join(map(str, summary['sizes']))} rows" in said
+        assert f"{summary['n_confident']} of 300 rows are placed with confidence 0.9 or more" in said
         assert summary["verdict"] in said
         assert said.count("\n  group ") == summary["n_clusters"]
         assert str(folder) in said
@@ -142,15 +143,18 @@ def test_the_installed_script_is_this_command():
     assert run.stdout.startswith("partita ")
 
 
-@pytest.mark.xdist_group("mixed")
-def test_the_table_has_what_the_demo_says():
-    from partita.demo import CATEGORICAL, NUMERIC, customers, describe_table
+def test_the_table_has_what_the_demo_says(tmp_path):
+    from partita.demo import CATEGORICAL, NUMERIC, customers, write_customers
+    from partita.table import Table
 
     table = customers()
     gaps = [column.astype(object) for column in table.values()]
     n_missing = sum(cell is None or cell != cell for column in gaps for cell in column)  # noqa: PLR0124
     assert list(table) == [*NUMERIC, *CATEGORICAL]
     assert 0.03 < n_missing / (300 * len(table)) < 0.07
-    assert f"{n_missing} cells missing" in describe_table(table)
     for name, (categories, _) in CATEGORICAL.items():
         assert {cell for cell in table[name] if cell is not None} == set(categories)
+    of_columns = Table.read(np.column_stack(gaps))
+    of_file = Table.read(write_customers(tmp_path))
+    for block in ("numeric", "codes", "counts"):
+        np.testing.assert_array_equal(getattr(of_file, block), getattr(of_columns, block))

@@ -8,10 +8,14 @@ import matplotlib
 import pytest
 
 from partita import Mixture
-from partita.demo import customers, describe_table
+from partita.cli import cluster
+from partita.demo import write_customers
 from partita.engines import ENGINES
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
+from partita.runs.clustering import read_input
+from partita.runs.request import Request
+from partita.runs.words import describe_input
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,7 +77,16 @@ def test_the_readme_opens_with_the_two_commands():
     assert 0 <= opening.find("make demo") < opening.find("make test")
 
 
-def test_the_readme_shows_the_table_that_the_demo_clusters():
+def test_the_readme_shows_the_table_that_the_demo_clusters(tmp_path):
     shown = (ROOT / "README.md").read_text().split("```text\n")[1].splitlines()
-    assert shown[0] == describe_table(customers())
-    assert sum(line.startswith("  group ") for line in shown) == int(shown[1].split()[0])
+    understood = describe_input(read_input(Request(write_customers(tmp_path), {})))
+    assert shown[0] == understood[0].replace(f"{tmp_path}", "partita-demo")
+    assert shown[1 : len(understood)] == understood[1:]
+    groups = next(line for line in shown if "How many groups there are" in line)
+    assert sum(line.startswith("  group ") for line in shown) == int(groups.split(maxsplit=1)[0])
+
+
+def test_every_option_of_the_command_is_described():
+    text = (ROOT / "docs" / "command-line.md").read_text()
+    for option in inspect.signature(cluster).parameters:
+        assert option == "table" or f"`--{option.replace('_', '-')}" in text

@@ -182,10 +182,24 @@ def test_a_row_without_any_cell_gets_an_answer(covariance):
     table = np.vstack([X, [[NAN, NAN]]])
     with pytest.warns(UserWarning, match=r"1 row has no observed cell \(row 40\)"):
         model = quick(family=Gaussian(covariance=covariance)).fit(table)
-    assert 0 <= model.labels_[-1] < model.n_clusters_
-    sizes = np.bincount(model.labels_)
+    sizes = np.bincount(model.labels_[:-1])
+    assert model.n_clusters_ == sizes.size
+    np.testing.assert_allclose(model.probabilities_[-1], sizes / sizes.sum())
     np.testing.assert_allclose(model.predict_proba(table[-1:])[0], sizes / sizes.sum())
+    assert model.labels_[-1] == sizes.argmax()
     assert model.score_samples(table[-1:])[0] == pytest.approx(0.0, abs=1e-9)
+    flags = np.asarray(model.to_frame()["empty"])
+    np.testing.assert_array_equal(flags, np.arange(41) == 40)
+
+
+@full
+def test_rows_without_any_cell_open_no_cluster_and_change_nothing_for_the_others():
+    few = quick(draws=200).fit(X)
+    with pytest.warns(UserWarning, match="5 rows have no observed cell"):
+        many = quick(draws=200).fit(np.vstack([X, np.full((5, 2), NAN)]))
+    np.testing.assert_array_equal(many.labels_[:-5], few.labels_)
+    assert len(set(many.labels_[-5:].tolist())) == 1
+    assert (many.posterior_.draws[:, -5:] >= 0).all()
 
 
 # --- frames in, frames out ------------------------------------------------------------------------

@@ -130,8 +130,8 @@ def share_of_results(n_tables, body, *strategies):
     results = []
 
     @settings(RANDOM, max_examples=n_tables)
-    @given(*strategies)
-    def every_table(*drawn):
+    @given(st.tuples(*strategies))
+    def every_table(drawn):
         results.append(body(*drawn))
 
     every_table()

@@ -109,10 +109,11 @@ def far_apart(n):
     codes = np.array([[str(i), str(i * 7 % n)] for i in range(n)], dtype=object)
     counts = 1000 * np.arange(n)[:, None]
     read = Table.read
+    numbers = {"standardize": False, "column_types": {0: "numeric", 1: "numeric"}}
     return [
-        (Gaussian(scale=1000.0, dof=1000.0, mean_precision=1e-4), read(x, standardize=False)),
-        (Gaussian(covariance="diag", scale=1.0, mean_precision=1e-6), read(x, standardize=False)),
-        (Gaussian(covariance="known", variance=1.0, mean_variance=1e6), read(x, standardize=False)),
+        (Gaussian(scale=1000.0, dof=1000.0, mean_precision=1e-4), read(x, **numbers)),
+        (Gaussian(covariance="diag", scale=1.0, mean_precision=1e-6), read(x, **numbers)),
+        (Gaussian(covariance="known", variance=1.0, mean_variance=1e6), read(x, **numbers)),
         (Categorical(pseudocount=0.01), read(codes, column_types={0: "categorical", 1: "categorical"})),
         (Count(shape=1.0, rate=1e-4), read(counts, column_types={0: "count"})),
     ]

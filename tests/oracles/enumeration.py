@@ -195,6 +195,8 @@ def state_at(model: Model, labels: np.ndarray, n_slots: int) -> GibbsState:
         prior=model.prior.compiled(model.total, concentration, n_slots),
         allocation=allocation,
         concentration=concentration,
+        dusty=np.zeros(labels.size, dtype=bool),
+        again=np.empty(0, dtype=np.int64),
     )
 
 

@@ -13,6 +13,10 @@ from partita.parameters import Parameters
 
 FIRST_SLOTS = 16
 SWEEPS_PER_REBUILD = 32
+WATCHED_SWEEPS = range(10, 50)  # during which rows of dust are noted; no draw is kept that early unless asked for
+DUST = 5  # rows of a cluster that counts as dust
+DUST_SCANS = 20  # extra scans per sweep over rows of dust
+DUST_SHARE = 0.3  # of a sweep that they may take
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class GibbsState:
     prior: Any  # the compiled prior
     allocation: Allocation
     concentration: float
+    dusty: np.ndarray  # (n,) bool: rows that were in a tiny cluster while that was watched
+    again: np.ndarray  # rows to scan again in every sweep, each as often as it is named
     n_sweeps: int = 0
 
 
@@ -44,6 +50,10 @@ class Gibbs(Parameters):
     Every sweep reseats each row in turn given all others, parameters summed out, then proposes
     ``merge_split`` splits or merges of whole clusters (Dahl 2003), then draws the concentration. Exact for every
     conjugate family and every prior. Cost per sweep: rows x clusters predictive densities.
+
+    Rows that open and leave tiny clusters are what the number of clusters waits for. Those that were in a cluster of at
+    most 5 rows in sweeps 10 to 49 are reseated up to 20 more times in every later sweep, within 0.3
+    of a sweep's cost. The choice is made once, so every later sweep leaves the posterior invariant.
 
     Good for: up to hundreds of thousands of rows; trustworthy uncertainty, also of the number of clusters.
     Not for: tens of millions of rows; likelihoods without a conjugate prior.
@@ -74,25 +84,30 @@ class Gibbs(Parameters):
             prior=model.prior.compiled(model.total, concentration, n_slots),
             allocation=new_allocation(model.row_weights, n_slots),
             concentration=concentration,
+            dusty=np.zeros(model.row_weights.shape[0], dtype=bool),
+            again=np.empty(0, dtype=np.int64),
         )
         order = rng.permutation(state.allocation.active)
-        return self._sweep(rng, state, model, order)[0]
+        return self._sweep(rng, state, model, order, self.merge_split)[0]
 
     def step(self, rng: np.random.Generator, state: GibbsState, model: Model) -> tuple[GibbsState, GibbsInfo]:
         """One sweep and one update of the concentration."""
         if state.n_sweeps % SWEEPS_PER_REBUILD == 0:  # keep rounding from adding up
             stats = model.stats_of(state.rows, state.allocation.labels, state.allocation.sizes.shape[0])
             state = replace(state, slots=model.state_from(stats))
-        state, log_joint, n_accepted = self._sweep(rng, state, model, state.allocation.active)
+        state, log_joint, n_accepted = self._sweep(rng, state, model, state.allocation.active, self.merge_split)
+        if state.again.size:
+            state, log_joint, _ = self._sweep(rng, state, model, state.again, 0)
+        state = self._watch_dust(state)
         state = self._learn(rng, state, model)
         info = self._info(state, log_joint, n_accepted)
         return replace(state, n_sweeps=state.n_sweeps + 1), info
 
-    def _sweep(self, rng, state: GibbsState, model: Model, order: np.ndarray):
+    def _sweep(self, rng, state: GibbsState, model: Model, order: np.ndarray, n_moves: int):
         position, full = 0, True
         while full:
             position, full, n_accepted, log_joint = sweep(
-                rng, state.rows, state.slots, state.prior, state.allocation, order, position, self.merge_split
+                rng, state.rows, state.slots, state.prior, state.allocation, order, position, n_moves
             )
             if full:
                 state = self._grow(state, model)
@@ -109,6 +124,18 @@ class Gibbs(Parameters):
             allocation=grown_allocation(state.allocation, n_slots),
             prior=model.prior.recompiled(state.prior, model.total, state.concentration, n_slots),
         )
+
+    def _watch_dust(self, state: GibbsState) -> GibbsState:
+        """Note rows of tiny clusters, and after the last watched sweep say how often to scan them again."""
+        allocation = state.allocation
+        if state.n_sweeps in WATCHED_SWEEPS:
+            tiny = allocation.sizes[allocation.labels] <= DUST
+            state.dusty[allocation.active] |= tiny[allocation.active]
+        if state.n_sweeps != WATCHED_SWEEPS[-1]:
+            return state
+        rows = np.flatnonzero(state.dusty)
+        n_scans = min(DUST_SCANS, int(DUST_SHARE * allocation.active.size / max(1, rows.size)))
+        return replace(state, again=np.tile(rows, n_scans))
 
     def _learn(self, rng, state: GibbsState, model: Model) -> GibbsState:
         if not model.prior.learns_concentration:

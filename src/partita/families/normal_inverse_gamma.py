@@ -7,10 +7,11 @@ relative to m0). The predictive of w copies of a cell is
 
     pi^(-w/2) G((v + w)/2)/G(v/2) (k/(k + w))^(1/2) b^(-w/2) (1 + k w/(k + w) (x - m)^2/b)^(-(v + w)/2).
 
-Where every column has the same v the logs of a row's factors are taken in one product. A missing cell is
-left out of density and statistics, which is exact.
+Where every column has the same v the logs of a row's factors are taken in products, for all slots at a time. What
+depends on n alone is looked up. A missing cell is left out of density and statistics, which is exact.
 """
 
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numba
@@ -28,14 +29,19 @@ from partita.kernels.names import (
     add,
     log_marginal,
     log_predictive,
+    log_weights,
+    log_weights_slot_by_slot,
     refresh,
 )
 from partita.table import Table
 from partita.table.schema import Kind
 
 LOG_PI = np.log(np.pi)
-FACTORS_PER_LOG = 4
+FACTORS_PER_LOG = 16
+LARGEST_PRODUCT = 1e280
+OWN_FACTORS_PER_LOG = 4  # of a row's own slot, whose factors may be tiny:
 LEAST_FACTOR = 1e-60
+LOOKED_UP = 65_536  # cells of a slot for which the normaliser is tabulated
 
 
 class GammaState(NamedTuple):
@@ -47,6 +53,10 @@ class GammaState(NamedTuple):
     stretch: np.ndarray  # (slots, 2, d) factor of (x - m)^2 for w = 1, -1
     constant: np.ndarray  # (slots, 2, d) of the log predictive for w = 1, -1
     total: np.ndarray  # (slots, 2) constants summed over columns
+    mean_by_column: np.ndarray  # (d, slots)
+    stretch_by_column: np.ndarray  # (d, slots) for w = 1
+    scratch: np.ndarray  # (slots,)
+    normaliser: np.ndarray  # (n,) what n alone decides in the constant for w = 1; empty where columns differ
     hyper: np.ndarray  # (3, d) k0, v0, b0
     uniform: np.ndarray  # (1,) bool: every column of a slot has the same v
 
@@ -88,9 +98,22 @@ class NormalInverseGamma(Conjugate):
             stretch=np.zeros((n_slots, 2, d)),
             constant=np.zeros((n_slots, 2, d)),
             total=np.zeros((n_slots, 2)),
+            mean_by_column=np.zeros((d, n_slots)),
+            stretch_by_column=np.zeros((d, n_slots)),
+            scratch=np.zeros(n_slots),
+            normaliser=self._normaliser,
             hyper=np.stack([self.mean_precision, self.dof, self.scale]),
             uniform=np.array([self.uniform]),
         )
+
+    @cached_property
+    def _normaliser(self) -> np.ndarray:
+        """log of G((v + 1)/2)/G(v/2) (k/(k + 1))^(1/2) pi^(-1/2), n = 0, 1, ...; empty where columns differ in it."""
+        if np.unique(self.dof).size != 1 or np.unique(self.mean_precision).size != 1:
+            return np.empty(0)
+        n = np.arange(LOOKED_UP)
+        v, k = self.dof[0] + n, self.mean_precision[0] + n
+        return gammaln(0.5 * (v + 1.0)) - gammaln(0.5 * v) + 0.5 * np.log(k / (k + 1.0)) - 0.5 * LOG_PI
 
     def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
         """Observed weight, sum and sum of squares of every column."""
@@ -146,7 +169,7 @@ def _log_predictive(rows, i, w, state, slot):
     if (w == 1 or w == -1) and state.uniform[0] and rows.complete[i]:
         v = state.hyper[1, 0] + state.stats[slot, 0]
         side = 0 if w == 1 else 1
-        return state.total[slot, side] - 0.5 * (v + w) * _log_product(rows.x, i, state, slot, side)
+        return state.total[slot, side] - 0.5 * (v + w) * _log_product(rows.x, i, state.mean, state.stretch, slot, side)
     total = 0.0
     for j in range(state.mean.shape[1]):
         if not np.isnan(rows.x[i, j]):
@@ -154,16 +177,56 @@ def _log_predictive(rows, i, w, state, slot):
     return total
 
 
+@implements(log_weights, GammaState)
+def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
+    if w != 1 or not state.uniform[0] or not rows.complete[i] or state.mean.shape[1] == 0:
+        log_weights_slot_by_slot(rows, i, w, state, sizes, n_slots, own, out)
+        return
+    _log_products(rows.x, i, state.mean_by_column, state.stretch_by_column, n_slots, state.scratch, out)
+    for k in range(n_slots):
+        out[k] = state.total[k, 0] - 0.5 * (state.hyper[1, 0] + state.stats[k, 0] + 1.0) * out[k]
+    if own >= 0 and sizes[own] > 0:
+        out[own] = -log_predictive(rows, i, -1, state, own)
+    elif own >= 0:
+        for k in range(n_slots):
+            if sizes[k] == 0 and k != own:
+                out[own] = out[k]
+
+
 @numba.njit(fastmath=REASSOCIATE)
-def _log_product(x, i, state, slot, side):
-    """log of prod_j (1 + stretch_j (x_j - m_j)^2), one log for several factors."""
+def _log_products(x, i, mean, stretch, n_slots, product, out):
+    """log of prod_j (1 + stretch_j (x_j - m_j)^2) for w = 1 in every slot, one log for several factors."""
+    d = x.shape[1]
+    for k in range(n_slots):
+        out[k] = 0.0
+    for start in range(0, d, FACTORS_PER_LOG):
+        stop = min(start + FACTORS_PER_LOG, d)
+        for k in range(n_slots):
+            product[k] = 1.0
+        for j in range(start, stop):
+            cell = x[i, j]
+            for k in range(n_slots):
+                z = cell - mean[j, k]
+                product[k] *= 1.0 + stretch[j, k] * z * z
+        for k in range(n_slots):
+            if product[k] < LARGEST_PRODUCT:
+                out[k] += np.log(product[k])
+            else:
+                for j in range(start, stop):
+                    z = x[i, j] - mean[j, k]
+                    out[k] += np.log(1.0 + stretch[j, k] * z * z)
+
+
+@numba.njit(fastmath=REASSOCIATE)
+def _log_product(x, i, mean, stretch, slot, side):
+    """The same in one slot, for w = 1 or -1."""
     d = x.shape[1]
     total = 0.0
-    for start in range(0, d, FACTORS_PER_LOG):
+    for start in range(0, d, OWN_FACTORS_PER_LOG):
         product = 1.0
-        for j in range(start, min(start + FACTORS_PER_LOG, d)):
-            z = x[i, j] - state.mean[slot, j]
-            product *= max(1.0 + state.stretch[slot, side, j] * z * z, LEAST_FACTOR)
+        for j in range(start, min(start + OWN_FACTORS_PER_LOG, d)):
+            z = x[i, j] - mean[slot, j]
+            product *= max(1.0 + stretch[slot, side, j] * z * z, LEAST_FACTOR)
         total += np.log(product)
     return total
 
@@ -198,24 +261,35 @@ def _add(rows, i, w, state, slot):
 @implements(refresh, GammaState)
 def _refresh(state, slot):
     d = state.mean.shape[1]
-    state.total[slot] = 0.0
-    for side in range(2):
-        w = 1 - 2 * side
-        ratio = 0.0
-        for j in range(d):
-            n = state.stats[slot, j]
-            k = state.hyper[0, j] + n
-            m = state.stats[slot, d + j] / k
-            state.mean[slot, j] = m
-            state.scale[slot, j] = state.hyper[2, j] + max(state.stats[slot, 2 * d + j] - k * m * m, 0.0)
-            if side == 1 and n < 1.0:
-                continue
-            if j == 0 or not state.uniform[0]:  # else every column has the same v
-                ratio = log_multigamma_ratio(state.hyper[1, j] + n, w, 1)
-            constant, stretch = _constant(state, slot, j, w, ratio)
-            state.constant[slot, side, j] = constant
-            state.stretch[slot, side, j] = stretch
-            state.total[slot, side] += constant
+    plus, minus = 0.0, 0.0
+    for j in range(d):
+        n = state.stats[slot, j]
+        k = state.hyper[0, j] + n
+        m = state.stats[slot, d + j] / k
+        b = state.hyper[2, j] + max(state.stats[slot, 2 * d + j] - k * m * m, 0.0)
+        half_log = 0.5 * np.log(b)
+        state.mean[slot, j] = m
+        state.mean_by_column[j, slot] = m
+        state.scale[slot, j] = b
+        state.constant[slot, 0, j] = _log_normaliser(state.normaliser, state.hyper, n, j) - half_log
+        state.stretch[slot, 0, j] = k / ((k + 1.0) * b)
+        state.stretch_by_column[j, slot] = state.stretch[slot, 0, j]
+        plus += state.constant[slot, 0, j]
+        if n >= 1.0:
+            state.constant[slot, 1, j] = half_log - _log_normaliser(state.normaliser, state.hyper, n - 1.0, j)
+            state.stretch[slot, 1, j] = -k / ((k - 1.0) * b)
+            minus += state.constant[slot, 1, j]
+    state.total[slot, 0] = plus
+    state.total[slot, 1] = minus
+
+
+@numba.njit
+def _log_normaliser(normaliser, hyper, n, j):
+    """What depends on the number of cells alone in the log predictive of one more."""
+    if n < normaliser.shape[0]:
+        return normaliser[int(n)]
+    k = hyper[0, j] + n
+    return log_multigamma_ratio(hyper[1, j] + n, 1, 1) + 0.5 * np.log(k / (k + 1.0)) - 0.5 * LOG_PI
 
 
 @implements(log_marginal, GammaState)

@@ -29,6 +29,7 @@ from partita.kernels.names import (
     log_weights,
     refresh,
     reset,
+    weights,
 )
 from partita.table import Table
 from partita.table.schema import Schema
@@ -160,8 +161,33 @@ def _has_full(state):
     return state.full.mean.shape[1] > 0
 
 
+@implements(weights, ProductState)
+def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
+    _log_weights_of_numbers(rows, i, 1, state, sizes, n_slots, own, out)
+    log_scale = -np.inf
+    for k in range(n_slots):
+        log_scale = max(log_scale, out[k])
+    for k in range(n_slots):
+        out[k] = np.exp(out[k] - log_scale)
+    if state.categories.pseudocount.shape[0] > 0:
+        scratch = state.scratch
+        log_scale += weights(rows.categories, i, state.categories, sizes, n_slots, own, prior_scores, scratch)
+        for k in range(n_slots):
+            out[k] *= scratch[k]
+    return log_scale
+
+
 @implements(log_weights, ProductState)
 def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
+    _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out)
+    if state.categories.pseudocount.shape[0] > 0:
+        log_weights(rows.categories, i, w, state.categories, sizes, n_slots, own, state.scratch)
+        _accumulate(out, state.scratch, n_slots)
+
+
+@numba.njit
+def _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out):
+    """Log weights of all blocks but the categories, whose weights are linear."""
     scratch = state.scratch
     out[:n_slots] = 0.0
     if _has_full(state):
@@ -172,9 +198,6 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
         _accumulate(out, scratch, n_slots)
     if state.known.mean.shape[1] > 0:
         log_weights(rows.known, i, w, state.known, sizes, n_slots, own, scratch)
-        _accumulate(out, scratch, n_slots)
-    if state.categories.pseudocount.shape[0] > 0:
-        log_weights(rows.categories, i, w, state.categories, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
     if state.counts.hyper.shape[1] > 0:
         log_weights(rows.counts, i, w, state.counts, sizes, n_slots, own, scratch)

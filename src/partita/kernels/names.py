@@ -6,6 +6,7 @@ cluster or is empty; an empty slot's predictive is the prior predictive. ``sizes
 summed weight of a slot's rows. ``prior`` is the prior's NamedTuple.
 """
 
+import numba
 import numpy as np
 
 from partita.kernels.dispatch import generic
@@ -13,7 +14,7 @@ from partita.kernels.dispatch import generic
 # --- families -------------------------------------------------------------------------------------
 
 
-@generic("state")
+@generic("state", inline=True)
 def log_predictive(rows, i, w, state, slot):
     """Log of f(A + w x_i) / f(A), f the marginal likelihood of the rows A of ``slot``.
 
@@ -22,7 +23,7 @@ def log_predictive(rows, i, w, state, slot):
     """
 
 
-@generic("state")
+@generic("state", inline=True)
 def add(rows, i, w, state, slot):
     """Put ``w`` copies of row ``i`` (negative: take them out) into the statistics and caches of ``slot``."""
 
@@ -76,6 +77,12 @@ def log_weights(rows, i, w, state, sizes, n_slots, own, out):
     For the row's ``own`` slot (-1: none) it is that of the slot's other rows. ``sizes`` are those
     after the row's removal; all empty slots share one value, and at least one slot besides ``own`` is empty.
     """
+    log_weights_slot_by_slot(rows, i, w, state, sizes, n_slots, own, out)
+
+
+@numba.njit
+def log_weights_slot_by_slot(rows, i, w, state, sizes, n_slots, own, out):
+    """`log_weights` from `log_predictive` alone."""
     empty_value = 0.0
     empty_known = False
     for k in range(n_slots):
