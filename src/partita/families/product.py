@@ -185,7 +185,7 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
         _accumulate(out, state.scratch, n_slots)
 
 
-@numba.njit
+@numba.njit(forceinline=True)
 def _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out):
     """Log weights of all blocks but the categories, whose weights are linear."""
     scratch = state.scratch

@@ -132,28 +132,25 @@ def deal(rng, rows, state, allocation, n_members, i, j, left, right, threshold):
     """
     row_weights, labels = allocation.row_weights, allocation.labels
     parting = labels[i] == labels[j]
-    left_size, right_size = row_weights[i], row_weights[j]
-    add(rows, i, left_size, state, left)
-    add(rows, j, right_size, state, right)
+    left_size, right_size = 0, 0
     log_q = 0.0
-    for position in range(n_members):
-        row = allocation.members[position]
+    for position in range(-2, n_members):
+        row = i if position == -2 else j if position == -1 else allocation.members[position]
         w = row_weights[row]
-        log_odds = (
-            np.log(left_size / right_size)
-            + log_predictive(rows, row, w, state, left)
-            - log_predictive(rows, row, w, state, right)
-        )
-        if parting:
-            goes_left = rng.random() * (1.0 + np.exp(-log_odds)) < 1.0
-            labels[row] = -2 if goes_left else -3
-        else:
-            goes_left = labels[row] == labels[i]
+        goes_left = row == i
+        if position >= 0:
+            log_odds = np.log(left_size / right_size)
+            for sign in (1, -1):  # one call, inlined once
+                log_odds += sign * log_predictive(rows, row, w, state, left if sign == 1 else right)
+            if parting:
+                goes_left = rng.random() * (1.0 + np.exp(-log_odds)) < 1.0
+                labels[row] = -2 if goes_left else -3
+            else:
+                goes_left = labels[row] == labels[i]
+            log_q -= softplus(-log_odds if goes_left else log_odds)
         if goes_left:
-            log_q -= softplus(-log_odds)
             left_size += w
         else:
-            log_q -= softplus(log_odds)
             right_size += w
         add(rows, row, w, state, left if goes_left else right)
         if log_q <= threshold:

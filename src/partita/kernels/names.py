@@ -70,7 +70,7 @@ def fill_gaps(rng, rows, i, state, slot):
     """Draw the missing cells of row ``i`` given its observed cells and the rows of ``slot``."""
 
 
-@generic("state", has_default=True)
+@generic("state", has_default=True, inline=True)
 def log_weights(rows, i, w, state, sizes, n_slots, own, out):
     """Log predictive of ``w`` copies of row ``i`` in every slot.
 
@@ -82,24 +82,20 @@ def log_weights(rows, i, w, state, sizes, n_slots, own, out):
 
 @numba.njit
 def log_weights_slot_by_slot(rows, i, w, state, sizes, n_slots, own, out):
-    """`log_weights` from `log_predictive` alone."""
+    """`log_weights` from `log_predictive` alone, which is inlined once for all slots."""
     empty_value = 0.0
     empty_known = False
     for k in range(n_slots):
-        if k == own:
-            continue
-        if sizes[k] > 0:
-            out[k] = log_predictive(rows, i, w, state, k)
-        else:
-            if not empty_known:
-                empty_value = log_predictive(rows, i, w, state, k)
-                empty_known = True
+        if sizes[k] == 0 and (empty_known or k == own):
             out[k] = empty_value
-    if own >= 0:
-        if sizes[own] > 0:
-            out[own] = -log_predictive(rows, i, -w, state, own)
-        else:
-            out[own] = empty_value
+            continue
+        sign = -1 if k == own else 1
+        out[k] = sign * log_predictive(rows, i, sign * w, state, k)
+        if sizes[k] == 0:
+            empty_value = out[k]
+            empty_known = True
+    if own >= 0 and sizes[own] == 0:
+        out[own] = empty_value
 
 
 @generic("state", has_default=True, inline=True)

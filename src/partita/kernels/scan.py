@@ -55,10 +55,9 @@ def scan(rng, rows, state, prior, allocation, order, start):
         chosen = draw(rng, scores, n_slots)
         if gaps:
             fill_gaps(rng, rows, i, state, chosen)
-            add(rows, i, w, state, chosen)
-        elif chosen != own:
-            if own >= 0:
-                leave(rows, i, w, state, sizes, own)
+        elif own >= 0 and chosen != own:
+            leave(rows, i, w, state, sizes, own)
+        if gaps or chosen != own:
             add(rows, i, w, state, chosen)
         labels[i] = chosen
         sizes[chosen] += w
@@ -89,7 +88,14 @@ def score(rows, i, w, state, prior, allocation, n_slots, own, opening):
             scores[k] = total
         if total > LEAST_TOTAL:
             return
-    # Tied copies, or everything that the prior allows has underflowed: the same in logs.
+    # Tied copies, or everything that the prior allows has underflowed.
+    score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening)
+
+
+@numba.njit
+def score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening):
+    """The same in logs."""
+    sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
     log_weights(rows, i, w, state, sizes, n_slots, own, scores)
     log_prior_weights(prior, sizes, n_slots, opening, w, prior_scores)
     accumulate(scores, prior_scores, n_slots)

@@ -9,7 +9,7 @@ from partita.parameters import Parameters
 from partita.partitions import Partitions
 from partita.posterior.condensing import Condensed, checked_weights, condense
 
-EXACT_WORK = 4e9
+EXACT_WORK = 2e8
 """Elementary steps (about a nanosecond each) up to which every candidate is scored against every draw."""
 
 _SHORTLIST = 32

@@ -5,10 +5,13 @@ import numpy as np
 from partita.kernels.sweetening import descend
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
-from partita.posterior.losses import EXACT_WORK, evenly_spaced, n_labels, xlogx_table
+from partita.posterior.losses import evenly_spaced, n_labels, xlogx_table
 
 SCAN_WORK = 2e8
 """Elementary steps (one to two nanoseconds each) up to which a scan reads every draw."""
+
+MOST_WORK = 4e9
+"""Elementary steps of all scans together."""
 
 _MOST_SCANS = 100
 _FEWEST_DRAWS = 32
@@ -43,7 +46,7 @@ def sweeten(start: np.ndarray, draws: Condensed, units: np.ndarray) -> np.ndarra
     -----
     Cost per scan: atoms x draws x clusters; memory: labels of the draws once more and draws x clusters^2 counts.
     Where a scan would take more than ``SCAN_WORK`` steps, or the counts more than 256 MiB, fewer draws are read, evenly
-    spaced in weight, but 32 at least; scans end after 100 or when all have taken ``EXACT_WORK`` steps. Where that
+    spaced in weight, but 32 at least; scans end after 100 or when all have taken ``MOST_WORK`` steps. Where that
     leaves no scan ``start`` is returned. Deterministic.
     """
     kept = np.flatnonzero(start >= 0)
@@ -68,7 +71,7 @@ def _affordable(steps: float, cells: int, n_draws: int) -> tuple[int, int]:
     n_read = int(min(max(min(SCAN_WORK / steps, _TABLE_CELLS / cells), _FEWEST_DRAWS), n_draws))
     if n_read * cells > _TABLE_CELLS:
         return 0, 0
-    return n_read, int(min(EXACT_WORK / (steps * n_read), _MOST_SCANS))
+    return n_read, int(min(MOST_WORK / (steps * n_read), _MOST_SCANS))
 
 
 def _references(draws: Condensed, kept: np.ndarray, counts: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
