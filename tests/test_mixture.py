@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from partita import Mixture, Posterior
+from partita import Mixture, Posterior, Table
 from partita.engines import runner
 from partita.families import Gaussian
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
@@ -233,12 +236,39 @@ def test_the_kind_of_frame_does_not_matter(blobs):
 
 
 @mixed
-def test_the_kind_of_frame_does_not_matter_for_mixed_tables(people):
+def test_every_form_of_a_mixed_table_gives_the_same_draws(people, tmp_path):
     frame, _ = people
     columns = {name: [None if pd.isna(v) else v for v in frame[name]] for name in frame}
-    models = [quick(draws=20).fit(table) for table in (frame, pl.DataFrame(columns))]
-    np.testing.assert_array_equal(models[0].posterior_.draws, models[1].posterior_.draws)
-    assert models[0].posterior_.provenance["data"] == models[1].posterior_.provenance["data"]
+    arrow = pa.table(columns)
+    pa.parquet.write_table(arrow, tmp_path / "people.parquet")
+    pa.csv.write_csv(arrow, tmp_path / "people.csv")
+    rows = np.array(list(zip(*columns.values())), dtype=object)
+    forms = [pl.DataFrame(columns), arrow, rows, tmp_path / "people.parquet", tmp_path / "people.csv"]
+    reference = quick(draws=20).fit(frame)
+    for form in forms:
+        model = quick(draws=20).fit(form)
+        np.testing.assert_array_equal(model.posterior_.draws, reference.posterior_.draws)
+        np.testing.assert_array_equal(model.predict_proba(form), reference.predict_proba(frame))
+        if form is not rows:  # whose columns have no names
+            assert model.posterior_.provenance["data"] == reference.posterior_.provenance["data"]
+
+
+@mixed
+def test_a_file_and_a_table_that_was_read_go_in_as_well(people, tmp_path):
+    frame, _ = people
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    of_path = quick(draws=20).fit(tmp_path / "people.csv")
+    of_table = quick(draws=20).fit(Table.read(tmp_path / "people.csv"))
+    np.testing.assert_array_equal(of_path.posterior_.draws, of_table.posterior_.draws)
+    assert of_path.feature_names_in_.tolist() == of_table.feature_names_in_.tolist() == list(frame.columns)
+    assert list(of_path.to_frame()) == ["label", "confidence", "runner_up"]
+    np.testing.assert_array_equal(of_path.predict(tmp_path / "people.csv"), of_table.predict(frame))
+    with pytest.raises(ValueError, match="X is a Table, whose columns have their types"):
+        quick(column_types={"a": "count"}).fit(Table.read(tmp_path / "people.csv"))
+    with pytest.raises(ValueError, match="X is a Table that was read without the schema of fit"):
+        of_path.predict(Table.read(frame.iloc[:20]))
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        of_path.predict(tmp_path / "nobody.csv")
 
 
 # --- when a run ends ------------------------------------------------------------------------------

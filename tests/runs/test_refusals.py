@@ -75,6 +75,18 @@ def test_no_permission(partita, tmp_path):
     assert partita("cluster", table).code == 2
 
 
+def test_no_permission_to_write(partita, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text(GOOD)
+
+    def refuse(*rest, **options):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("pathlib.Path.mkdir", refuse)
+    done = partita("cluster", tmp_path / "t.csv", "--out", tmp_path / "out")
+    assert done.code == 2
+    assert re.fullmatch(r"Cannot write to '.*out': Permission denied\. Choose another place with --out\.\n", done.err)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
