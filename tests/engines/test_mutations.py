@@ -34,9 +34,8 @@ LAST_STICK = """        unbroken = scale * (a + from_here)
 KEPT_STICK = """        unbroken = scale * (a + from_here)
     out[order[last]] = unbroken * (1.0 + from_here) / (1.0 + a + from_here)
 """
-MOVING = """            if own >= 0:
-                leave(rows, i, w, state, sizes, own)
-            add(rows, i, w, state, chosen)
+MOVING = """        elif own >= 0 and chosen != own:
+            leave(rows, i, w, state, sizes, own)
 """
 MUTATIONS = {
     "every component gets alpha instead of alpha/H": Mutation(
@@ -64,9 +63,7 @@ MUTATIONS = {
         "weights(rows, i, state, sizes, n_slots, -1, prior_scores, scores)",
         "dirichlet-process",
     ),
-    "a row that moves stays in the statistics it left": Mutation(
-        "kernels/scan.py", MOVING, "            add(rows, i, w, state, chosen)\n", "dirichlet-process"
-    ),
+    "a row that moves stays in the statistics it left": Mutation("kernels/scan.py", MOVING, "", "dirichlet-process"),
     "the prior still counts the row where it sat": Mutation(
         "kernels/scan.py",
         "total += scores[k] * prior_scores[k]",

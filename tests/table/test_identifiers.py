@@ -22,7 +22,8 @@ def warned(frame, **options):
     return [str(w.message) for w in caught]
 
 
-ONE = "Column 'id' looks like an identifier: every value differs. Leave it out, or it will blur the groups."
+COMMAND = "(command line: --ignore, or --id to name the rows by it)"
+ONE = f"Column 'id' looks like an identifier: every value differs. Leave it out {COMMAND}, or it will blur the groups."
 
 
 @pytest.mark.parametrize(
@@ -33,11 +34,22 @@ ONE = "Column 'id' looks like an identifier: every value differs. Leave it out, 
         ORDER - 5,
         ORDER * 1.0,
         np.where(np.arange(N) < N - 1, np.arange(N), np.nan),
+        1000 + np.arange(N) ** 2,
         NAMES,
         [*NAMES[1:], None],
         pd.Categorical(NAMES),
     ],
-    ids=["counted", "whole floats", "in any order", "floats in any order", "gap", "names", "names gap", "categorical"],
+    ids=[
+        "counted",
+        "whole floats",
+        "in any order",
+        "floats in any order",
+        "gap",
+        "rising",
+        "names",
+        "names gap",
+        "categorical",
+    ],
 )
 def test_a_column_that_numbers_or_names_the_rows(cells):
     assert warned(pd.DataFrame({"x": MEASURED, "id": cells})) == [ONE]
@@ -46,10 +58,10 @@ def test_a_column_that_numbers_or_names_the_rows(cells):
 @pytest.mark.parametrize(
     "cells",
     [
-        np.arange(N) * 2,
+        ORDER * 2,
         np.arange(N) + 0.5,
         np.append(np.arange(N - 1), 0),
-        np.append(np.arange(N - 1), N),
+        np.append(N, np.arange(N - 1)),
         NAMES[: N - 1] + NAMES[:1],
         [*NAMES[:9], None, None, None],
         np.arange(N) % 2 == 0,
@@ -70,8 +82,8 @@ def test_fewer_than_ten_rows_and_told_columns_are_not_suspected():
 def test_several_columns_are_named_in_one_warning():
     frame = pl.DataFrame({"x": MEASURED, "id": np.arange(N), "name": NAMES, "place": ORDER})
     assert warned(frame) == [
-        "Columns 'id', 'name' and 'place' look like identifiers: every value differs. Leave them out, or they will "
-        "blur the groups."
+        "Columns 'id', 'name' and 'place' look like identifiers: every value differs. "
+        f"Leave them out {COMMAND}, or they will blur the groups."
     ]
 
 

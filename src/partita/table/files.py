@@ -102,7 +102,7 @@ def _wanted_again(kind: str, levels: tuple) -> Wanted:
 
 def _shown(path: str | os.PathLike) -> str:
     text = os.fspath(path)
-    return repr(text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}...")
+    return repr(text if len(text) <= _SHOWN_LENGTH else f"...{text[-_SHOWN_LENGTH:]}")
 
 
 def _bytes_of(path: str | os.PathLike, shown: str) -> bytes:
