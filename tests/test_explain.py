@@ -5,12 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
+from tests.mixtures import diagonal, full, mixed, quick, unconverged_is_fine
 
 from partita import Mixture
 from partita.explanation import Explanation
 from partita.families import Categorical, Count, Gaussian, Mixed
 
-pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+pytestmark = unconverged_is_fine
 
 rng = np.random.default_rng(8)
 GROUP = np.repeat([0, 1, 2], [25, 20, 15])
@@ -44,13 +45,6 @@ CASES = [
     case("mixed", "full", TABLE, Mixed(families={"numeric": FULL}), **MIXED_TYPES),
 ]
 INDEPENDENT = [CASES[k] for k in (2, 3, 4, 5, 6)]
-full = pytest.mark.xdist_group("gaussian-full")
-diagonal = pytest.mark.xdist_group("gaussian-diag")
-mixed = pytest.mark.xdist_group("mixed")
-
-
-def quick(**options) -> Mixture:
-    return Mixture(**({"chains": 2, "draws": 40, "random_state": 0} | options))
 
 
 @pytest.fixture(scope="module")

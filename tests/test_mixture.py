@@ -10,24 +10,14 @@ import pytest
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from tests.mixtures import categorical, counted, diagonal, full, known, mixed, quick, unconverged_is_fine
 
 from partita import Mixture, Posterior, Table
 from partita.engines import runner
 from partita.families import Gaussian
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 
-pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
-
-full = pytest.mark.xdist_group("gaussian-full")
-diagonal = pytest.mark.xdist_group("gaussian-diag")
-known = pytest.mark.xdist_group("known")
-categorical = pytest.mark.xdist_group("categorical")
-counted = pytest.mark.xdist_group("count")
-mixed = pytest.mark.xdist_group("mixed")
-
-
-def quick(**options) -> Mixture:
-    return Mixture(**({"chains": 2, "draws": 60, "random_state": 0} | options))
+pytestmark = unconverged_is_fine
 
 
 @pytest.fixture(scope="module")
@@ -333,5 +323,5 @@ def test_progress_and_posterior(blobs, tmp_path):
     np.testing.assert_array_equal(again.draws, model.posterior_.draws)
     assert again.provenance == model.posterior_.provenance
     tree = model.posterior_.to_arviz()
-    assert tree["posterior"]["partition"].shape == (2, 60, 90)
+    assert tree["posterior"]["partition"].shape == (2, 40, 90)
     np.testing.assert_array_equal(tree["posterior"]["n_clusters"], model.posterior_.traces["n_clusters"])

@@ -6,28 +6,18 @@ import polars as pl
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
+from tests.mixtures import categorical, diagonal, full, known, mixed, quick, unconverged_is_fine
 
-from partita import Mixture
 from partita.engines import Gibbs
 from partita.families import Categorical, Gaussian
 from partita.priors import DirichletProcess
 
-pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+pytestmark = unconverged_is_fine
 
-full = pytest.mark.xdist_group("gaussian-full")
-diagonal = pytest.mark.xdist_group("gaussian-diag")
-known = pytest.mark.xdist_group("known")
-categorical = pytest.mark.xdist_group("categorical")
-counted = pytest.mark.xdist_group("count")
-mixed = pytest.mark.xdist_group("mixed")
 
 X, _ = make_blobs(40, 2, centers=[[-5, 0], [5, 2]], cluster_std=0.8, random_state=0)
 KNOWN = Gaussian(covariance="known")
 NAN = np.nan
-
-
-def quick(**options) -> Mixture:
-    return Mixture(**({"chains": 2, "draws": 40, "random_state": 0} | options))
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.mixtures import quick, unconverged_is_fine
 
 from partita import Mixture
 from partita.engines import Gibbs
@@ -22,7 +23,7 @@ from partita.priors import DirichletProcess, Gamma, PitmanYor
 
 pytestmark = [
     pytest.mark.xdist_group("gaussian-full"),
-    pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning"),
+    unconverged_is_fine,
 ]
 
 #: At most three, none about pickling, cloning, dtype, idempotence or n_features_in_.
@@ -31,10 +32,6 @@ EXPECTED_FAILURES = {
         "a row of weight w is w copies tied to one cluster, which is another model than w free copies"
     ),
 }
-
-
-def quick(**options) -> Mixture:
-    return Mixture(**({"chains": 2, "draws": 30, "random_state": 0} | options))
 
 
 @parametrize_with_checks([quick()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES)

@@ -3,22 +3,16 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from tests.mixtures import full, known, quick, unconverged_is_fine
 
-from partita import Mixture
 from partita.families import Gaussian
 
-pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+pytestmark = unconverged_is_fine
 
-full = pytest.mark.xdist_group("gaussian-full")
-known = pytest.mark.xdist_group("known")
 
 X, _ = make_blobs(40, 2, centers=[[-5, 0], [5, 2]], cluster_std=0.8, random_state=0)
 KNOWN = Gaussian(covariance="known")
 NAN = np.nan
-
-
-def quick(**options) -> Mixture:
-    return Mixture(**({"chains": 2, "draws": 40, "random_state": 0} | options))
 
 
 @full

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import kstest, norm
 from scipy.stats import t as student
+from tests.mixtures import unconverged_is_fine
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
 
 from partita import Mixture, Posterior, Table
@@ -14,7 +15,7 @@ from partita.families import Categorical, Count, Gaussian
 from partita.predictive import Clusters, log_posterior_predictive, simulate_rows
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 
-pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+pytestmark = unconverged_is_fine
 
 N_CHAINS = 20
 NAN = np.nan

@@ -10,28 +10,19 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.mixtures import categorical, counted, diagonal, full, known, mixed, quick, unconverged_is_fine
 
 from partita import Mixture
 from partita.families import Categorical, Count, Gaussian, Mixed
 
-pytestmark = pytest.mark.filterwarnings("ignore:(Chains|Too few):sklearn.exceptions.ConvergenceWarning")
+pytestmark = unconverged_is_fine
 
-full = pytest.mark.xdist_group("gaussian-full")
-diagonal = pytest.mark.xdist_group("gaussian-diag")
-known = pytest.mark.xdist_group("known")
-categorical = pytest.mark.xdist_group("categorical")
-counted = pytest.mark.xdist_group("count")
-mixed = pytest.mark.xdist_group("mixed")
 COLUMNS = [
     "cluster", "column", "kind", "category", "n_observed", "mean", "mean_low", "mean_high", "sd", "sd_low", "sd_high",
     "share", "share_low", "share_high", "relevance",
 ]  # fmt: skip
 LINEAR = ["mean", "mean_low", "mean_high"]
 SPREADS = ["sd", "sd_low", "sd_high"]
-
-
-def quick(**options) -> Mixture:
-    return Mixture(**({"chains": 2, "draws": 40, "random_state": 0} | options))
 
 
 @pytest.fixture(scope="module")

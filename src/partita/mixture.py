@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,28 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from partita.engines import ENGINES, Gibbs
+from partita.engines import Gibbs
 from partita.engines.model import Model
 from partita.engines.reporting import Progress
 from partita.engines.runner import Plan, run
 from partita.explanation import Explanation, explain, position_of, read_row
-from partita.families import FAMILIES, Family, automatic_family
+from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
-from partita.parameters import choose
+from partita.mixture_options import (
+    check_random_state,
+    engine_from,
+    family_from,
+    plan_from,
+    prior_from,
+    seed_from,
+    whole_number,
+)
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.estimate import estimate_tied
 from partita.posterior.membership import runners_up
 from partita.predictive import Clusters, clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
-from partita.priors import PRIORS, DirichletProcess, Prior
+from partita.priors import Prior
 from partita.profile import profile
 from partita.table import Table
 
@@ -128,8 +135,8 @@ class Mixture(ClusterMixin, BaseEstimator):
         whole numbers; a row of weight w is w copies tied to one label, a row of weight 0 is labelled by
         ``predict`` and teaches nothing. ``y`` is ignored.
         """
-        plan, engine, prior = self._plan(), self._engine(), self._prior()
-        seed = _seed_sequence(self.random_state)
+        plan, engine, prior = plan_from(self), engine_from(self.engine), prior_from(self.prior)
+        seed = seed_from(self.random_state)
         table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
         self._note_columns(X, table)
         self._model = self._build(table, prior, _whole_weights(sample_weight, table.n_rows))
@@ -145,14 +152,14 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     def check(self) -> None:
         """Refuse options outside their range, as `fit` does, without a table."""
-        self._plan()
-        self._engine()
-        self._prior()
-        _seed_sequence(self.random_state)
+        plan_from(self)
+        engine_from(self.engine)
+        prior_from(self.prior)
+        check_random_state(self.random_state)
 
     def _build(self, table: Table, prior: Prior, weights: np.ndarray) -> Model:
         taught = _rows_of(table, weights > 0)
-        likelihood = self._family(taught).resolve(taught)
+        likelihood = family_from(self.family, taught).resolve(taught)
         if likelihood.draws_cells(likelihood.rows(taught)) and weights.max() > 1:
             raise ValueError(
                 "sample_weight above 1 cannot be combined with missing cells under a full covariance: "
@@ -243,7 +250,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         Rows come as the table did: an array for an array of numbers, otherwise a frame of the same kind.
         """
         check_is_fitted(self)
-        n_samples = _whole("n_samples", n_samples, 1)
+        n_samples = whole_number("n_samples", n_samples, 1)
         cells, labels = simulate_rows(self._model, self._clusters, n_samples, self._rng(3))
         table = self._model.table
         columns = table.decode(*cells)
@@ -289,7 +296,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         entropy: Any,
     ) -> None:
         """Become what `fit` left, from the parts that a file holds."""
-        self._model = self._build(table, self._prior(), weights)
+        self._model = self._build(table, prior_from(self.prior), weights)
         self._clusters, self._entropy = clusters, entropy
         self._keep(posterior)
         self.labels_, self.probabilities_ = estimate
@@ -352,65 +359,6 @@ class Mixture(ClusterMixin, BaseEstimator):
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))
 
-    # --- options -----------------------------------------------------------------------------------
-
-    def _plan(self) -> Plan:
-        draws = self.draws
-        if draws != "auto":
-            draws = _whole("draws", draws, 1, also="'auto'")
-        if self.max_time is not None and not (_is_number(self.max_time) and self.max_time > 0):
-            raise ValueError(f"max_time must be a positive number of seconds or None, got {self.max_time!r}.")
-        if not (isinstance(self.progress, bool) or callable(self.progress)):
-            raise TypeError(f"progress must be True, False or a callable, got {self.progress!r}.")
-        if not isinstance(self.standardize, bool | np.bool_):
-            raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be None or a whole number other than 0, got {self.n_jobs!r}.")
-        return Plan(
-            chains=_whole("chains", self.chains, 1),
-            draws=draws,
-            warmup=None if self.warmup is None else _whole("warmup", self.warmup, 0, also="None"),
-            thin=_whole("thin", self.thin, 1),
-            max_time=self.max_time,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-        )
-
-    def _engine(self) -> Gibbs:
-        engine = choose("engine", self.engine, ENGINES)() if isinstance(self.engine, str) else self.engine
-        if not isinstance(engine, Gibbs):
-            raise TypeError(f"engine must be one of {', '.join(map(repr, ENGINES))} or Gibbs(...), got {engine!r}.")
-        engine.check()
-        return engine
-
-    def _prior(self) -> Prior:
-        if self.prior is None:
-            return DirichletProcess()
-        if isinstance(self.prior, str):
-            kind = choose("prior", self.prior, PRIORS)
-            try:
-                prior = kind()  # type: ignore[operator]
-            except TypeError:
-                raise ValueError(
-                    f"prior={self.prior!r} needs options: pass {kind.__name__}(n_components=...)."
-                ) from None
-        else:
-            prior = self.prior
-        if not isinstance(prior, Prior):
-            raise TypeError(f"prior must be a prior of partita.priors or the name of one, got {prior!r}.")
-        prior.check()
-        return prior
-
-    def _family(self, table: Table) -> Family:
-        if isinstance(self.family, str):
-            if self.family == "auto":
-                return automatic_family(table)
-            kinds: dict[str, Any] = {"auto": automatic_family, **FAMILIES}
-            return choose("family", self.family, kinds)()
-        if not isinstance(self.family, Family):
-            raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {self.family!r}.")
-        return self.family
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -445,30 +393,3 @@ def _whole_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_rows, dtype=np.int64)
     return np.asarray(sample_weight, dtype=np.float64).astype(np.int64)
-
-
-def _seed_sequence(random_state: Any) -> np.random.SeedSequence:
-    """The root of all random numbers of a fit."""
-    if random_state is None:
-        return np.random.SeedSequence()
-    if isinstance(random_state, Integral) and int(random_state) >= 0:
-        return np.random.SeedSequence(int(random_state))
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.SeedSequence(random_state.randint(0, 2**31 - 1, size=4).tolist())
-    if isinstance(random_state, np.random.Generator):
-        return np.random.SeedSequence(random_state.integers(0, 2**63 - 1, size=4).tolist())
-    raise ValueError(
-        f"random_state must be None, a whole number >= 0, a RandomState or a Generator, got {random_state!r}."
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-
-
-def _whole(name: str, value: Any, least: int, also: str = "") -> int:
-    """A whole number of at least ``least``, or a clear refusal."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        alternative = f" or {also}" if also else ""
-        raise ValueError(f"{name} must be a whole number of at least {least}{alternative}, got {value!r}.")
-    return int(value)

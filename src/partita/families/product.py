@@ -21,6 +21,7 @@ from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
     combine,
+    exponentiate,
     fill_gaps,
     has_gaps,
     log_marginal,
@@ -164,11 +165,7 @@ def _has_full(state):
 @implements(weights, ProductState)
 def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     _log_weights_of_numbers(rows, i, 1, state, sizes, n_slots, own, out)
-    log_scale = -np.inf
-    for k in range(n_slots):
-        log_scale = max(log_scale, out[k])
-    for k in range(n_slots):
-        out[k] = np.exp(out[k] - log_scale)
+    log_scale = exponentiate(out, n_slots)
     if state.categories.pseudocount.shape[0] > 0:
         scratch = state.scratch
         log_scale += weights(rows.categories, i, state.categories, sizes, n_slots, own, prior_scores, scratch)

@@ -106,11 +106,17 @@ def weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     slot's prior times predictive is too small to change the floating-point sum: such weights may be 0.
     """
     log_weights(rows, i, 1, state, sizes, n_slots, own, out)
+    return exponentiate(out, n_slots)
+
+
+@numba.njit
+def exponentiate(logs, n_slots):
+    """Replace logs by their exponentials divided by the largest one; return its log."""
     top = -np.inf
     for k in range(n_slots):
-        top = max(top, out[k])
+        top = max(top, logs[k])
     for k in range(n_slots):
-        out[k] = np.exp(out[k] - top)
+        logs[k] = np.exp(logs[k] - top)
     return top
 
 
