@@ -189,7 +189,24 @@ def test_rows_without_any_cell_open_no_cluster_and_change_nothing_for_the_others
         many = quick(draws=200).fit(np.vstack([X, np.full((5, 2), NAN)]))
     np.testing.assert_array_equal(many.labels_[:-5], few.labels_)
     assert len(set(many.labels_[-5:].tolist())) == 1
-    assert (many.posterior_.draws[:, -5:] >= 0).all()
+    assert (many.posterior_.draws[:, -5:] == -1).all()
+    np.testing.assert_array_equal(many.posterior_.draws[:, :-5], few.posterior_.draws)
+
+
+@pytest.mark.parametrize(
+    "covariance",
+    [pytest.param("full", marks=full), pytest.param("diag", marks=diagonal), pytest.param("known", marks=known)],
+)
+@pytest.mark.parametrize("far", [1e40, 1e160, 1e300])
+def test_rows_far_beyond_everything_belong_to_a_group_not_seen(covariance, far):
+    model = quick(family=Gaussian(covariance=covariance)).fit(X)
+    rows = np.array([[far, -far], [far, NAN], X[0]])
+    proba = model.predict_proba(rows)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    novelty = model.novelty(rows)
+    assert (novelty[:2] > 0.9).all()
+    assert novelty[2] < 0.1
+    assert not np.isnan(model.score_samples(rows)).any()
 
 
 # --- frames in, frames out ------------------------------------------------------------------------

@@ -112,19 +112,6 @@ def check_result(model, X):
     model.explain(0)
 
 
-def as_frame(library, columns):
-    content = dict(columns)
-    if library == "pandas":
-        return pd.DataFrame({j: pd.Series(cells, dtype=object) for j, (_, cells) in enumerate(columns)}).set_axis(
-            [name for name, _ in columns], axis=1
-        )
-    if library == "pandas inferred":
-        return pd.DataFrame(content)
-    if library == "polars":
-        return pl.DataFrame(content, strict=False)
-    return pa.table(content)
-
-
 def share_of_results(n_tables, body, *strategies):
     """Run ``body`` on this many random tables; the share that gave a result rather than a refusal."""
     results = []

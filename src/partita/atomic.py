@@ -12,10 +12,10 @@ from pathlib import Path
 def replacing(*targets: Path) -> Iterator[tuple[Path, ...]]:
     """Paths in the targets' folders to write to; they take the targets' places when the block ends well.
 
-    All that was written is flushed to disk before the first is renamed. After an error the targets are
-    as they were and what was written is gone.
+    All that was written is flushed to disk before the first is renamed. After an error in the block the targets
+    are as they were and what was written is gone.
     """
-    temporaries = tuple(target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp") for target in targets)
+    temporaries = tuple(_temporary(target) for target in targets)
     try:
         yield temporaries
         for temporary in temporaries:
@@ -30,11 +30,28 @@ def replacing(*targets: Path) -> Iterator[tuple[Path, ...]]:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what a process that was killed while it replaced this file has left beside it."""
-    leftover = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}\.tmp")
+    """Remove what processes that were killed while they replaced this file have left beside it."""
+    leftover = re.compile(rf"\.+{re.escape(target.name)}(\.(?P<process>\d+)-[0-9a-f]{{8}}\.tmp)+")
     for path in target.parent.iterdir():
-        if leftover.fullmatch(path.name):
+        match = leftover.fullmatch(path.name)
+        if match and not _may_run(int(match["process"])):
             path.unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def _may_run(process: int) -> bool:
+    if os.name != "posix":  # elsewhere asking would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()
 
 
 def _flush(path: Path) -> None:

@@ -1,17 +1,18 @@
 """The command line: words to calls, nothing else."""
 
-import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+TRACEBACK = "PARTITA_TRACEBACK"
+TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
 
 app = typer.Typer(
     help="Finds the groups in a table without being told how many there are, and says how sure it is.",
@@ -25,22 +26,28 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line: exit code 0, 2 with one sentence for bad input, never a traceback."""
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
     except typer.Exit as end:
-        sys.exit(end.exit_code)
+        code = end.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        _stop("Interrupted: nothing was written.", INTERRUPTED)
+        code = INTERRUPTED
     except Exception as error:
         if hasattr(error, "format_message"):  # of the command line itself: unknown options and the like
-            _stop(f"{error.format_message()} See 'partita --help'.".lstrip(), BAD_INPUT)
-        if "PARTITA_TRACEBACK" in os.environ:
+            _complain(f"{error.format_message()} See 'partita --help'.")
+            sys.exit(BAD_INPUT)
+        if TRACEBACK in os.environ:
             raise
-        _stop(f"partita failed ({type(error).__name__}: {error}). Set PARTITA_TRACEBACK=1 to see where.", 1)
-
-
-def _stop(sentence: str, code: int) -> NoReturn:
-    typer.echo(" ".join(sentence.split()), err=True)
+        _complain(f"partita failed ({type(error).__name__}: {error}). Set {TRACEBACK}=1 to see where.")
+        sys.exit(1)
+    if code == INTERRUPTED:  # which some versions of typer return
+        _complain("Interrupted before the result was complete.")
     sys.exit(code)
+
+
+def _complain(words: str) -> None:
+    """Say what is wrong in one line; that nobody may be listening changes nothing."""
+    with suppress(OSError):
+        typer.echo(_printable(" ".join(words.split())), err=True)
 
 
 def _show_version(wanted: bool) -> None:
@@ -108,7 +115,7 @@ def cluster(
             max_time=max_time,
             seed=seed,
         )
-    _cluster(request, out or Path(f"partita-{table.name.split('.')[0]}"), quiet)
+    _cluster(request, out or _default_folder(table), quiet)
 
 
 @app.command()
@@ -126,11 +133,17 @@ def predict(
     group that the run did not see.
     """
     with _refusing():
+        from partita.runs.folder import FILES, refuse_to_replace
         from partita.runs.predicting import open_run, write_predictions
         from partita.runs.predicting import predict as predict_rows
 
-        predictions = predict_rows(*open_run(run), table)
-    target = out or run / "predictions.csv"
+        target = out or run / "predictions.csv"
+        if target.is_dir():
+            raise IsADirectoryError(f"{str(target)!r} is a folder: name a file in it with --out.")
+        model, set_aside = open_run(run)
+        for kept in (table, *(run / name for name in FILES)):
+            refuse_to_replace(kept, [target])
+        predictions = predict_rows(model, set_aside, table)
     with _writing_to(target):
         write_predictions(predictions, target)
     _say([*predictions.describe(), f"Written to {target}."], quiet)
@@ -154,14 +167,23 @@ def demo(
     _cluster(Request(table=table, types={}, seed=seed), out, quiet=False)
 
 
+def _default_folder(table: Path) -> Path:
+    """partita-NAME for NAME.csv, NAME.csv.gz, NAME.parquet and the like."""
+    name = table.name.removesuffix(".gz")
+    for suffix in TABLE_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return Path(f"partita-{name or 'table'}")
+
+
 def _cluster(request: Any, out: Path, quiet: bool) -> None:
     with _refusing():
         from partita.runs.clustering import cluster as cluster_rows
         from partita.runs.clustering import mixture_for, read_input
-        from partita.runs.folder import FILES, prepare_folder, write_run
+        from partita.runs.folder import FILES, prepare_folder, refuse_to_replace, write_run
         from partita.runs.words import describe_input, describe_run
 
         given = read_input(request)
+        refuse_to_replace(request.table, [out / name for name in FILES])
         model = mixture_for(given, progress=not quiet)
     with _writing_to(out):
         prepare_folder(out)
@@ -170,7 +192,10 @@ def _cluster(request: Any, out: Path, quiet: bool) -> None:
         run = cluster_rows(given, model)
     with _writing_to(out):
         write_run(run, out)
-    _say([*describe_run(run), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
+    written = [f"Written to {out}: {', '.join(FILES)}."]
+    if (out / "predictions.csv").exists():
+        written.append("The predictions.csv there belongs to an earlier run.")
+    _say([*describe_run(run), "", *written], quiet)
 
 
 def _say(lines: Iterable[str], quiet: bool) -> None:
@@ -178,11 +203,14 @@ def _say(lines: Iterable[str], quiet: bool) -> None:
     if quiet:
         return
     try:
-        typer.echo("\n".join(lines))
-    except OSError as error:
-        if error.errno != errno.EPIPE:
-            raise
+        typer.echo("\n".join(map(_printable, lines)))
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _printable(line: str) -> str:
+    """The line without what could move a terminal's cursor or change its colours."""
+    return "".join(c if c.isprintable() else " " for c in line)
 
 
 @contextmanager
@@ -191,7 +219,9 @@ def _refusing() -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, TypeError) as error:
-        typer.echo(" ".join(str(error).split()), err=True)
+        if TRACEBACK in os.environ:
+            raise
+        _complain(str(error))
         raise typer.Exit(BAD_INPUT) from None
 
 
@@ -202,5 +232,5 @@ def _writing_to(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or error
-        typer.echo(f"Cannot write to {str(target)!r}: {why}. Choose another place with --out.", err=True)
+        _complain(f"Cannot write to {str(target)!r}: {why}. Choose another place with --out.")
         raise typer.Exit(BAD_INPUT) from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
@@ -27,7 +27,6 @@ from partita.mixture_options import (
     seed_from,
     whole_number,
 )
-from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.estimate import estimate_tied
 from partita.posterior.membership import runners_up
@@ -82,7 +81,7 @@ class Mixture(ClusterMixin, BaseEstimator):
     probabilities_ : (n, n_clusters_)
         How surely each row belongs to each estimated cluster; rows sum to 1.
     posterior_ : Posterior
-        All draws. Rows of weight 0 are -1 in it.
+        All draws. Rows of weight 0 and rows without any observed cell are -1 in it.
     converged_ : bool
     diagnostics_ : Diagnostics
     profile_ : frame
@@ -133,13 +132,15 @@ class Mixture(ClusterMixin, BaseEstimator):
 
         X is a frame, an array, the path of a CSV or Parquet file, or a `Table`. ``sample_weight``: non-negative
         whole numbers; a row of weight w is w copies tied to one label, a row of weight 0 is labelled by
-        ``predict`` and teaches nothing. ``y`` is ignored.
+        ``predict`` and teaches nothing; so is a row without any observed cell. ``y`` is ignored. Of a `Table` columns
+        are as they were read: ``column_types`` and ``standardize`` are options of `Table.read`.
         """
         plan, engine, prior = plan_from(self), engine_from(self.engine), prior_from(self.prior)
         seed = seed_from(self.random_state)
         table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
         self._note_columns(X, table)
-        self._model = self._build(table, prior, _whole_weights(sample_weight, table.n_rows))
+        weights = _whole_weights(sample_weight, table.n_rows)
+        self._model = self._build(table, prior, np.where(table.empty_rows, 0, weights))
         self._entropy = seed.entropy
         self._keep(run(engine, self._model, plan, seed))
         self._warn_if_untrustworthy(plan)
@@ -185,8 +186,8 @@ class Mixture(ClusterMixin, BaseEstimator):
     def _estimate(self) -> None:
         posterior, model = self.posterior_, self._model
         groups = model.table.identical_rows()
-        absent = (model.row_weights == 0) | model.table.empty_rows
-        estimate = estimate_tied(_without(posterior.partitions, model.table.empty_rows), posterior.weights, groups)
+        absent = model.row_weights == 0
+        estimate = estimate_tied(posterior.partitions, posterior.weights, groups)
         concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
         self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
         self.labels_ = estimate.labels
@@ -229,7 +230,9 @@ class Mixture(ClusterMixin, BaseEstimator):
         """Probability that each row belongs to a cluster not seen in ``fit``."""
         table = self._read(X)
         logs = log_joint_with_clusters(self._model, self._clusters, table)
-        return np.exp(logs[:, -1] - logsumexp(logs, axis=1))
+        far = _is_far(logs)
+        logs[far] = np.append(np.full(self.n_clusters_, -np.inf), 0.0)
+        return softmax(logs, axis=1)[:, -1]
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior-predictive density of each row's observed cells, in the units of X.
@@ -346,7 +349,8 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     def _membership(self, table: Table) -> np.ndarray:
         logs = log_joint_with_clusters(self._model, self._clusters, table)[:, :-1]
-        return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        logs[_is_far(logs)] = self._clusters.log_seats[:-1]
+        return softmax(logs, axis=1)
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
@@ -367,16 +371,16 @@ class Mixture(ClusterMixin, BaseEstimator):
         return tags
 
 
+def _is_far(logs: np.ndarray) -> np.ndarray:
+    """Rows whose density no float can hold in any cluster: nothing but sizes can tell where they belong."""
+    return ~np.isfinite(logs.max(axis=1))
+
+
 def _rows_of(table: Table, chosen: np.ndarray) -> Table:
     """The table restricted to some rows; the schema stays."""
     if chosen.dtype == bool and chosen.all():
         return table
     return Table(table.schema, table.numeric[chosen], table.codes[chosen], table.counts[chosen])
-
-
-def _without(partitions: Partitions, rows: np.ndarray) -> Partitions:
-    """The same partitions with some rows in no cluster."""
-    return Partitions(np.where(rows, -1, np.asarray(partitions))) if rows.any() else partitions
 
 
 def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -83,11 +83,15 @@ def _lasting_options(mixture: Mixture) -> dict[str, Any]:
 
 def _origin_to_json(origin: Origin) -> dict[str, Any]:
     """Library and index; an index of other cells than text and numbers is left out."""
-    index = None if origin.index is None else origin.index.tolist()
+    index = None if origin.index is None else [_plain(cell) for cell in origin.index.tolist()]
     if index is not None and not all(isinstance(cell, _PLAIN_CELLS) for cell in index):
         index = None
     name = getattr(origin.index, "name", None)
     return {"library": origin.library, "index": index, "index_name": name if isinstance(name, str) else None}
+
+
+def _plain(cell: Any) -> Any:
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def _origin_from_json(content: Mapping[str, Any]) -> Origin:

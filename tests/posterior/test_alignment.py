@@ -55,6 +55,11 @@ def test_objects_without_a_label_do_not_count():
     np.testing.assert_array_equal(refit.align(earlier, labels=labels), [-1, 3, 3, 3, 4])
 
 
+def test_new_numbers_go_in_the_order_of_the_given_labels():
+    labels = np.array([5, 5, 3, 3, 3, 9])
+    np.testing.assert_array_equal(posterior_of(labels).align([-1] * 6, labels=labels), [1, 1, 0, 0, 0, 2])
+
+
 def test_nothing_in_common_gives_numbers_above_all_earlier_ones():
     np.testing.assert_array_equal(posterior_of([0, 0, 1]).align([-1, -1, -1]), [0, 0, 1])
 

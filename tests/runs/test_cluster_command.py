@@ -166,6 +166,53 @@ def test_a_row_without_cells_is_flagged(table, partita, tmp_path):
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["n_empty_rows"] == 1
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["12345678901234567890", "12345678901234567891", "3"],
+        ["1.10", "1e1", "2e2"],
+        ["NA", "007", ""],
+        ["x y", "a,b", 'say "so"'],
+    ],
+)
+def test_ids_come_back_as_they_are(partita, tmp_path, ids):
+    rows = [["id", "x"], *([name, value] for name, value in zip(ids, (1, 2, 9)))]
+    with open(tmp_path / "t.csv", "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    for command in (["cluster", tmp_path / "t.csv", "--id", "id", *QUICK], ["predict"]):
+        if command == ["predict"]:
+            command += [tmp_path / "out", tmp_path / "t.csv", "--out", tmp_path / "out" / "labels2.csv"]
+        else:
+            command += ["--out", tmp_path / "out"]
+        assert partita(*command).code == 0
+    for name in ("labels.csv", "labels2.csv"):
+        assert [row["id"] for row in rows_of(tmp_path / "out" / name)] == ids
+
+
+def test_ids_of_parquet_are_written_in_full(partita, tmp_path):
+    ids = [1234567890.0, None, 1234567892.0]
+    pyarrow.parquet.write_table(pyarrow.table({"id": ids, "x": [1.0, 2.0, 9.0]}), tmp_path / "t.parquet")
+    assert partita("cluster", tmp_path / "t.parquet", "--id", "id", "--out", tmp_path / "out", *QUICK).code == 0
+    assert [row["id"] for row in rows_of(tmp_path / "out" / "labels.csv")] == ["1234567890", "", "1234567892"]
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("sales.2023.csv", "partita-sales.2023"),
+        ("sales.2024.csv.gz", "partita-sales.2024"),
+        ("a b.parquet", "partita-a b"),
+        (".csv", "partita-table"),
+    ],
+)
+def test_the_default_folder_is_named_after_the_table(name, folder):
+    from pathlib import Path
+
+    from partita.cli import _default_folder
+
+    assert _default_folder(Path("some") / name) == Path(folder)
+
+
 def test_an_id_column_with_the_name_of_a_result(table, partita, tmp_path):
     table.write_text(table.read_text().replace("id,", "label,", 1))
     assert partita("cluster", table, "--id", "label", "--out", tmp_path / "out", *QUICK).code == 0

@@ -62,6 +62,31 @@ def test_ctrl_c_keeps_what_was_drawn_and_says_so(warm, tmp_path):
     assert (tmp_path / "out" / "labels.csv").exists()
 
 
+def test_ctrl_c_before_there_is_a_result_says_so(warm, tmp_path):
+    slow = "import time\nfrom partita.runs import clustering\nclustering.read_input = lambda *rest: time.sleep(60)\n"
+    command = [sys.executable, "-c", slow + "print('ready', flush=True)\nfrom partita.cli import main; main()"]
+    arguments = ["cluster", str(warm), "--out", str(tmp_path / "out")]
+    with subprocess.Popen([*command, *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout.readline() == "ready\n"
+        while running.poll() is None:
+            try:
+                _, err = running.communicate(timeout=1)
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGINT)
+    assert running.returncode == 130
+    assert err == "Interrupted before the result was complete.\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_closed_streams_do_not_cost_the_result(warm, tmp_path):
+    words = " ".join(f"'{part}'" for part in COMMAND)
+    done = subprocess.run(
+        f"{words} cluster {warm} --ignore id --draws 5 --out {tmp_path}/out 2>&- >/dev/full", shell=True, check=False
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "labels.csv").exists()
+
+
 def test_a_reader_that_goes_away_does_not_cost_the_result(warm, tmp_path):
     arguments = ["cluster", warm, "--ignore", "id", "--draws", "30", "--out", tmp_path / "out"]
     with start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
@@ -97,19 +122,22 @@ def everything_from(terminal):
     return shown.decode()
 
 
-def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path):
+@pytest.mark.parametrize("where", ["storage._seal", "folder.draw"], ids=["in the model", "in the picture"])
+def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path, where):
     out = tmp_path / "out"
     assert process("cluster", warm, "--ignore", "id", "--draws", "5", "--out", out, "--seed", "1").returncode == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     killing = (
         "import os, signal, sys\n"
+        "from partita.posterior import storage\n"
         "from partita.runs import folder\n"
-        "folder.draw = lambda *rest: os.kill(os.getpid(), signal.SIGKILL)\n"  # the last file to be written
+        f"{where} = lambda *rest: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from partita.cli import main; main()\n"
     )
     arguments = ["cluster", warm, "--ignore", "id", "--draws", "6", "--out", out, "--seed", "2"]
     done = subprocess.run([sys.executable, "-c", killing, *map(str, arguments)], check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL
     assert {path.name: path.read_bytes() for path in out.iterdir() if not path.name.endswith(".tmp")} == before
+    assert any(path.name.endswith(".tmp") for path in out.iterdir())
     assert process(*arguments).returncode == 0
     assert {path.name for path in out.iterdir()} == set(before)

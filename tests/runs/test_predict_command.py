@@ -88,6 +88,17 @@ def test_a_table_that_does_not_fit_is_refused_in_one_sentence(run, partita, tmp_
     assert not (tmp_path / "p.csv").exists()
 
 
+def test_rows_without_any_value_are_flagged_and_a_folder_is_no_file(run, partita, tmp_path):
+    (tmp_path / "new.csv").write_text("size,colour\n10,red\n,\n")
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert done.code == 0
+    assert "1 row without any value: the prior's answer." in done.out
+    assert [row["empty"] for row in rows_of(tmp_path / "p.csv")] == ["False", "True"]
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path)
+    assert done.code == 2
+    assert "is a folder: name a file in it with --out." in done.err
+
+
 def test_a_folder_that_is_no_run(run, partita, tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("size,colour\n10,red\n")

@@ -150,6 +150,28 @@ def test_a_full_disk_keeps_the_files_of_the_run_before(partita, tmp_path, monkey
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "profile.csv"])
+def test_the_table_is_never_replaced_by_the_result(partita, tmp_path, name):
+    (tmp_path / name).write_text(GOOD)
+    done = partita("cluster", tmp_path / name, "--out", tmp_path, "--draws", "5", "--chains", "1")
+    assert done.code == 2
+    assert re.search(f"would replace '.*{name}', which is read: choose another place with --out", done.err)
+    assert (tmp_path / name).read_text() == GOOD
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_predictions_replace_neither_the_table_nor_the_run(partita, tmp_path):
+    (tmp_path / "t.csv").write_text(GOOD)
+    run = tmp_path / "out"
+    assert partita("cluster", tmp_path / "t.csv", "--out", run, "--draws", "5", "--chains", "1").code == 0
+    for target in (tmp_path / "t.csv", run / "posterior.partita", run / "labels.csv"):
+        before = target.read_bytes()
+        done = partita("predict", run, tmp_path / "t.csv", "--out", target)
+        assert done.code == 2
+        assert "which is read" in done.err
+        assert target.read_bytes() == before
+
+
 def test_a_refused_table_keeps_the_files_of_the_run_before(partita, tmp_path):
     (tmp_path / "t.csv").write_text(GOOD)
     arguments = ["cluster", tmp_path / "t.csv", "--out", tmp_path / "out", "--draws", "5", "--chains", "1"]

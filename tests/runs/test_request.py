@@ -25,6 +25,12 @@ def test_types_without_a_kind(wrong):
         types_of([wrong])
 
 
+def test_a_column_of_two_types():
+    assert types_of(["a=count", "a=count"]) == {"a": "count"}
+    with pytest.raises(ValueError, match="--types gives column 'a' two types: name it once"):
+        types_of(["a=count,a=numeric"])
+
+
 def test_draws():
     assert draws_of("auto") == "auto"
     assert draws_of("250") == 250

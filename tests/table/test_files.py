@@ -4,6 +4,7 @@ import datetime
 import gzip
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -290,3 +291,72 @@ def test_parquet_keeps_its_types(tmp_path):
     }
     assert [c.levels for c in table.schema.categorical] == [("1", "2"), ("u", "v")]
     np.testing.assert_array_equal(table.numeric[:, 0], [-1.0, np.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "first"),
+    [
+        ("height, cm;weight, kg\n1,5;2,5\n1,7;2,9\n", ["height, cm", "weight, kg"], [1.5, 1.7]),
+        ("a,x;b\n1,5;2\n2,5;3\n", ["a,x", "b"], [1.5, 2.5]),
+        ("a\tb\n1,5\t2\n2,5\t3\n", ["a", "b"], [1.5, 2.5]),
+        ("a|b\n1,5|2\n2,5|3\n", ["a", "b"], [1.5, 2.5]),
+    ],
+    ids=["commas in names", "as many commas", "tab", "bar"],
+)
+def test_commas_are_part_of_the_cells_where_another_separator_fits(tmp_path, text, names, first):
+    (tmp_path / "t.csv").write_text(text)
+    table = read_file(tmp_path / "t.csv")
+    assert table.column_names == names
+    assert table.column(0).to_pylist() == first
+
+
+def test_columns_may_stay_text(tmp_path):
+    (tmp_path / "t.csv").write_text("id,x\n1.10,2\nNA,3\n,4\n")
+    table = read_file(tmp_path / "t.csv", text=["id"])
+    assert table.column("id").to_pylist() == ["1.10", "NA", None]
+    assert table.column("x").to_pylist() == [2, 3, 4]
+
+
+def warned_reading(path):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_file(path)
+    return table, [str(w.message) for w in caught]
+
+
+def test_a_word_among_numbers_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i}.5,a\n" for i in range(9)) + "unknown,b\n")
+    table, said = warned_reading(tmp_path / "t.csv")
+    assert table.column("x").to_pylist()[-1] == "unknown"
+    assert said == [
+        "9 of 10 cells of column 'x' are numbers, but row 9 holds 'unknown': the column is read as text. Empty the "
+        "cells that are no numbers, or declare it with column_types={'x': 'categorical'} "
+        "(command line: --types x=categorical)."
+    ]
+    (tmp_path / "t.csv").write_text("x,y\n1,a\ntwo,b\n007,c\n8,d\n9,e\n")  # codes
+    assert warned_reading(tmp_path / "t.csv")[1] == []
+    (tmp_path / "t.csv").write_text("x,y\n1,a\ntwo,b\nthree,c\n4,d\n")
+    assert warned_reading(tmp_path / "t.csv")[1] == []
+
+
+def test_a_header_of_numbers_is_doubted(tmp_path):
+    (tmp_path / "t.csv").write_text("4.9,-6\n5.1,3\n7.2,4\n")
+    table, said = warned_reading(tmp_path / "t.csv")
+    assert table.column_names == ["4.9", "-6"]
+    assert len(said) == 1
+    assert said[0].endswith("holds numbers only and is taken as the header: write names above the rows.")
+
+
+def test_the_separator_that_spreadsheets_tell(tmp_path):
+    (tmp_path / "t.csv").write_text("sep=;\na;b\n1,5;2\n")
+    assert read_file(tmp_path / "t.csv").to_pydict() == {"a": [1.5], "b": [2]}
+
+
+def test_text_in_several_pieces(tmp_path):
+    """What pandas makes of frames put together."""
+    frame = pd.DataFrame({"s": ["u", "v", None], "c": pd.Categorical(["x", "y", "x"])})
+    other = pd.DataFrame({"s": ["w", "u", "v"], "c": pd.Categorical(["y", "y", "x"])})
+    both = pd.concat([frame, other])
+    assert Table.read(both).fingerprint() == Table.read(pl.from_pandas(both.reset_index(drop=True))).fingerprint()
+    pieces = pa.concat_tables([pa.Table.from_pandas(frame), pa.Table.from_pandas(other)])
+    np.testing.assert_array_equal(Table.read(pieces).codes, Table.read(both).codes)

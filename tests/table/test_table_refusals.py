@@ -56,7 +56,7 @@ def test_remedies_serve_python_and_the_command_line():
     with pytest.raises(TypeError) as caught:
         Table.read(pd.DataFrame({"first seen": [pd.Timestamp(2024, 5, 1)]}))
     assert str(caught.value).endswith(
-        "Turn the column into a number, or declare it with column_types={'first seen': 'categorical'} "
+        "number, leave it out, or declare it with column_types={'first seen': 'categorical'} "
         "(command line: --types 'first seen=categorical')."
     )
 
@@ -97,7 +97,9 @@ TIMES = {
 @pytest.mark.parametrize("form", TIMES)
 @pytest.mark.parametrize("told", [None, "numeric", "count"])
 def test_times(form, told):
-    with pytest.raises(TypeError, match=r"'bad' holds times \(row 0.*Turn .* number, or declare it with column_types"):
+    with pytest.raises(
+        TypeError, match=r"'bad' holds times \(row 0.*Turn .* number, leave it out, or declare it with column_types"
+    ):
         Table.read(TIMES[form], column_types=told and {"bad": told})
 
 

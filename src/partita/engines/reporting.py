@@ -85,16 +85,20 @@ class Reporter:
 
     def close(self) -> None:
         """Remove the status line."""
-        if self.writes_status and sys.stderr.isatty():
+        if self.writes_status and _on_terminal():
             sys.stderr.write(CLEAR_LINE)
 
 
 def write_status(progress: Progress) -> None:
     """Show one line on a terminal, over the one before; nothing anywhere else."""
-    if sys.stderr.isatty():
+    if _on_terminal():
         sys.stderr.write(
             f"{CLEAR_LINE}chain {progress.chain + 1} of {progress.n_chains}: sweep {progress.sweep} of at most "
             f"{progress.n_sweeps}, {progress.n_clusters} groups, {progress.elapsed:.0f} s, "
             f"at most {progress.time_left:.0f} s left"
         )
         sys.stderr.flush()
+
+
+def _on_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()  # None: it was closed before the start

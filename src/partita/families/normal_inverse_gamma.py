@@ -213,8 +213,16 @@ def _log_products(x, i, mean, stretch, n_slots, product, out):
                 out[k] += np.log(product[k])
             else:
                 for j in range(start, stop):
-                    z = x[i, j] - mean[j, k]
-                    out[k] += np.log(1.0 + stretch[j, k] * z * z)
+                    out[k] += _log_factor(stretch[j, k], x[i, j] - mean[j, k])
+
+
+@numba.njit
+def _log_factor(stretch, z):
+    """log(1 + stretch z^2), for any z that a float can hold; not below that of `LEAST_FACTOR`."""
+    square = stretch * z * z
+    if square < LARGEST_PRODUCT:
+        return np.log(max(1.0 + square, LEAST_FACTOR))
+    return np.log(stretch) + 2.0 * np.log(abs(z))
 
 
 @numba.njit(fastmath=REASSOCIATE)
@@ -223,11 +231,16 @@ def _log_product(x, i, mean, stretch, slot, side):
     d = x.shape[1]
     total = 0.0
     for start in range(0, d, OWN_FACTORS_PER_LOG):
+        stop = min(start + OWN_FACTORS_PER_LOG, d)
         product = 1.0
-        for j in range(start, min(start + OWN_FACTORS_PER_LOG, d)):
+        for j in range(start, stop):
             z = x[i, j] - mean[slot, j]
             product *= max(1.0 + stretch[slot, side, j] * z * z, LEAST_FACTOR)
-        total += np.log(product)
+        if product < LARGEST_PRODUCT:
+            total += np.log(product)
+        else:
+            for j in range(start, stop):
+                total += _log_factor(stretch[slot, side, j], x[i, j] - mean[slot, j])
     return total
 
 
@@ -241,7 +254,7 @@ def _log_predictive_cell(x, w, state, slot, j):
         constant, stretch = state.constant[slot, side, j], state.stretch[slot, side, j]
     else:
         constant, stretch = _constant(state, slot, j, w, log_multigamma_ratio(v, w, 1))
-    return constant - 0.5 * (v + w) * np.log(max(1.0 + stretch * z * z, LEAST_FACTOR))
+    return constant - 0.5 * (v + w) * _log_factor(stretch, z)
 
 
 @numba.njit
@@ -286,7 +299,7 @@ def _refresh(state, slot):
 @numba.njit
 def _log_normaliser(normaliser, hyper, n, j):
     """What depends on the number of cells alone in the log predictive of one more."""
-    if n < normaliser.shape[0]:
+    if n < normaliser.shape[0] and n == np.floor(n):
         return normaliser[int(n)]
     k = hyper[0, j] + n
     return log_multigamma_ratio(hyper[1, j] + n, 1, 1) + 0.5 * np.log(k / (k + 1.0)) - 0.5 * LOG_PI

@@ -153,6 +153,6 @@ def _temporary_root() -> Path:
 
 @cache
 def _announce() -> None:
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write("partita: compiling the sampler for its first use; later starts read it from disk.\n")
         sys.stderr.flush()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.partitions import Partitions, by_size
+from partita.partitions import Partitions
 from partita.posterior.alignment import align
 from partita.posterior.condensing import checked_weights, condense
 from partita.posterior.diagnostics import Diagnostics, diagnose
@@ -120,10 +120,11 @@ class Posterior:
         return align(self.estimate().labels if labels is None else self._one_labelling(labels), other_labels)
 
     def _one_labelling(self, labels: Any) -> np.ndarray:
-        found = by_size(labels)
-        if found.size != self.n_objects:
+        found = np.asarray(labels)
+        if found.shape != (self.n_objects,):
             raise ValueError(f"labels must be one per object, ({self.n_objects},); got {found.shape}.")
-        return found
+        present, numbered = np.unique(found, return_inverse=True)
+        return numbered.ravel() - int(present[0] == -1)
 
     def diagnostics(self) -> Diagnostics:
         """R-hat and effective sample size of every trace, and one plain verdict.

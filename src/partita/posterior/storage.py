@@ -47,6 +47,8 @@ def write_container(
     See `partita.atomic.replacing`.
     """
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{str(target)!r} is a folder: name a file in it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {str(target.parent)!r} to save in.")
     about = {

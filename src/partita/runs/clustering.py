@@ -43,11 +43,11 @@ def read_input(request: Request) -> Input:
         With a sentence that says what cannot be used, where, and what to do.
     """
     with _collecting() as said:
-        frame = read_file(request.table, column_types=request.types)
-        ids = None
-        if request.id is not None:
-            _known("--id", request.id, frame.column_names)
-            ids = frame.column(request.id).to_pylist()
+        names_rows = () if request.id is None else (request.id,)
+        frame = read_file(request.table, column_types=request.types, text=names_rows)
+        for column in names_rows:
+            _known("--id", column, frame.column_names)
+        ids = None if request.id is None else frame.column(request.id).to_pylist()
         for column in request.ignore:
             _known("--ignore", column, frame.column_names)
         for column in request.types:

@@ -1,7 +1,7 @@
 """The files of a run: labels, summary, profile, the model with its posterior, and a picture."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,8 +29,15 @@ def prepare_folder(folder: Path) -> None:
         remove_leftovers(folder / name)
 
 
+def refuse_to_replace(kept: Path, targets: Iterable[Path]) -> None:
+    """Refuse to write over a file that is read."""
+    for target in targets:
+        if kept.exists() and target.exists() and target.samefile(kept):
+            raise ValueError(f"The result would replace {str(kept)!r}, which is read: choose another place with --out.")
+
+
 def write_run(run: Run, folder: Path) -> None:
-    """Write all `FILES` of a run: at any moment the old ones are there or the new ones, never a part of one."""
+    """Write all `FILES` of a run: each is the old one or the whole new one at any moment."""
     with replacing(*(folder / name for name in FILES)) as (labels, about, profile, model, picture):
         labels.write_text(labels_csv(run), encoding="utf-8")
         about.write_text(json.dumps(summary(run), indent=2) + "\n", encoding="utf-8")
@@ -50,7 +57,14 @@ def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[
     if ids is None or name is None:
         return {"row": np.arange(n_rows)}
     taken = name in ("label", "confidence", "runner_up", "novelty", "empty")
-    return {"id" if taken else name: ids}
+    return {"id" if taken else name: [_id_text(value) for value in ids]}
+
+
+def _id_text(value: Any) -> str:
+    """An id in full; numbers that a missing one turned into floats as the whole numbers they were."""
+    if value is None or value != value:  # noqa: PLR0124  (nan)
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def summary(run: Run) -> dict[str, Any]:

@@ -40,11 +40,13 @@ class Predictions:
                 f"{count_of(n_novel, 'row')} probably {'belongs' if n_novel == 1 else 'belong'} to a group not seen "
                 f"before (novelty {NOVEL} or more)."
             )
+        if "empty" in self.columns:
+            lines.append(f"{count_of(int(self.columns['empty'].sum()), 'row')} without any value: the prior's answer.")
         return lines
 
 
 def open_run(run: Path) -> tuple[Mixture, dict[str, Any]]:
-    """The model of a run's folder, and what was asked for when it was made.
+    """The model of a run's folder, and the columns that were set aside when it was made.
 
     Raises
     ------
@@ -61,7 +63,8 @@ def open_run(run: Path) -> tuple[Mixture, dict[str, Any]]:
     if not isinstance(model, Mixture):
         raise ValueError(f"{str(run / MODEL)!r} holds draws without a model: run 'partita cluster' again.")
     try:
-        return model, json.loads((run / SUMMARY).read_text(encoding="utf-8"))["request"]
+        request = json.loads((run / SUMMARY).read_text(encoding="utf-8"))["request"]
+        return model, {"id": request["id"], "ignore": list(request["ignore"])}
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{str(run / SUMMARY)!r} is damaged: run 'partita cluster' again.") from None
 
@@ -72,7 +75,7 @@ def predict(model: Mixture, request: dict[str, Any], table: Path) -> Predictions
     The columns that the run ignored, and the one that named its rows, may be there or not.
     """
     schema = model._model.table.schema
-    frame = read_file(table, schema=schema)
+    frame = read_file(table, schema=schema, text=() if request["id"] is None else (request["id"],))
     name = request["id"] if request["id"] in frame.column_names else None
     set_aside = {request["id"], *request["ignore"]}
     kept = [column for column in frame.column_names if column not in set_aside]
@@ -86,6 +89,8 @@ def predict(model: Mixture, request: dict[str, Any], table: Path) -> Predictions
         "runner_up": runners_up(labels, probabilities),
         "novelty": model.novelty(rows),
     }
+    if rows.empty_rows.any():
+        columns["empty"] = rows.empty_rows
     return Predictions(columns, model.n_clusters_)
 
 

@@ -65,12 +65,13 @@ def words_of(values: Sequence[str]) -> tuple[str, ...]:
 
 def types_of(values: Sequence[str]) -> dict[str, str]:
     """Kinds by column from items like ``zip=categorical``; what is after the last ``=`` is the kind."""
-    types = {}
+    types: dict[str, str] = {}
     for item in words_of(values):
         column, equals, kind = item.rpartition("=")
         if not equals or not column.strip():
             raise ValueError(f"--types takes COLUMN=TYPE, for example zip=categorical; got {item!r}.")
-        types[column.strip()] = kind.strip()
+        if types.setdefault(column.strip(), kind.strip()) != kind.strip():
+            raise ValueError(f"--types gives column {column.strip()!r} two types: name it once.")
     return types
 
 

@@ -13,6 +13,9 @@ NOVEL = 0.5
 MOST_COLUMNS = 12  # named of every kind
 MOST_GROUPS = 12  # described on the screen; all are in profile.csv
 COLUMNS_PER_GROUP = 3
+LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
+MOST_LETTERS = 40  # of a name
+FEW_VALUES = 10  # of whole numbers, which may be codes
 MORE = "Give it more time: a larger --max-time, or --draws with a number above {} for every chain."
 
 
@@ -23,16 +26,19 @@ def describe_input(given: Input) -> list[str]:
     n_missing = _n_missing(table)
     gaps = f"{n_missing} of {n_cells} cells missing ({n_missing / n_cells:.0%})" if n_missing else "no cell missing"
     lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(len(schema.used), 'column')}, {gaps}."]
-    categories = [f"{column.name} ({len(column.levels)})" for column in schema.categorical]
     kinds = {
-        "numbers": [column.name for column in schema.numeric],
-        "categories": categories,
-        "counts": [column.name for column in schema.counts],
+        "numbers": [_short(column.name) for column in schema.numeric],
+        "categories": [f"{_short(column.name)} ({len(column.levels)})" for column in schema.categorical],
+        "counts": [_short(column.name) for column in schema.counts],
         "constant, left out": list(schema.dropped),
         "ignored": list(request.ignore),
         "names the rows": [request.id] if request.id else [],
     }
-    return lines + [f"  {kind}: {_some(names)}" for kind, names in kinds.items() if names]
+    lines += [f"  {kind}: {_some(names)}" for kind, names in kinds.items() if names]
+    codes = _maybe_codes(table)
+    if codes:
+        lines.append(f"  whole numbers with few values: {_some(codes)}; if they are codes, --types NAME=categorical")
+    return lines
 
 
 def describe_run(run: Run) -> list[str]:
@@ -41,10 +47,9 @@ def describe_run(run: Run) -> list[str]:
     n_chains, n_draws = model.posterior_.partitions.shape[:2]
     sure = int((confidence(model) >= CONFIDENT).sum())
     lines = [
-        f"{count_of(model.n_clusters_, 'group')} of {_sizes(model)} rows. "
-        f"How many groups there are: {_chances(model)}.",
+        f"{count_of(model.n_clusters_, 'group')} of {_sizes(model)}. How many groups there are: {_chances(model)}.",
         f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more.",
-        f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {model.diagnostics_.verdict}",
+        f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {_verdict(run)}".rstrip(),
     ]
     if model.n_clusters_ > 1:
         lines += ["", "What is typical of each group (in brackets: all rows):"]
@@ -56,7 +61,10 @@ def describe_groups(run: Run) -> list[str]:
     """For every group the columns that tell it from the rest best, with its means and shares."""
     sizes = np.bincount(run.model.labels_)
     facts = _facts(run.model, _overall(run.input.table))
-    lines = [f"group {k}, {count_of(int(sizes[k]), 'row')}: {'; '.join(facts[k])}" for k in range(len(facts))]
+    lines = [
+        f"group {k}, {count_of(int(sizes[k]), 'row')}: {'; '.join(facts[k]) or 'no column tells it from the rest'}"
+        for k in range(len(facts))
+    ]
     left = len(lines) - MOST_GROUPS
     return lines if left <= 0 else [*lines[:MOST_GROUPS], f"and {count_of(left, 'group')} more: see profile.csv"]
 
@@ -64,6 +72,12 @@ def describe_groups(run: Run) -> list[str]:
 def confidence(model: Mixture) -> np.ndarray:
     """The probability of every row's own label."""
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
+
+
+def _verdict(run: Run) -> str:
+    """Whether the chains agree, unless a warning says it."""
+    verdict = run.model.diagnostics_.verdict
+    return "" if any(verdict in sentence for sentence in run.warnings) else verdict
 
 
 def _described_warnings(run: Run) -> list[str]:
@@ -76,12 +90,22 @@ def _described_warnings(run: Run) -> list[str]:
 
 
 def _chances(model: Mixture) -> str:
-    likely = sorted(model.posterior_.n_clusters().items(), key=lambda item: -item[1])
-    return ", ".join(f"{k} with probability {p:.2f}" for k, p in likely[:3])
+    chances = model.posterior_.n_clusters()
+    likely = sorted(chances, key=lambda k: -chances[k])[:3]
+    told = ", ".join(f"{k} with probability {chances[k]:.2f}" for k in likely if chances[k] >= 0.005)
+    if model.n_clusters_ in likely:
+        return told
+    own = chances.get(model.n_clusters_, 0.0)
+    return f"{told}; {model.n_clusters_} ({own:.2f}) is the best summary: groups that come and go are not in it"
 
 
 def _sizes(model: Mixture) -> str:
-    return _some([str(size) for size in np.bincount(model.labels_)])
+    sizes = np.bincount(model.labels_)
+    shown, left = sizes[:MOST_GROUPS], len(sizes) - MOST_GROUPS
+    if len(sizes) == 1:
+        return count_of(int(sizes[0]), "row")
+    more = f" and {count_of(left, 'smaller group')}" if left > 0 else ""
+    return f"{', '.join(map(str, shown))} rows{more}"
 
 
 def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[list[str]]:
@@ -93,9 +117,11 @@ def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[lis
     ):
         if kind == "categorical":
             whole = everywhere[column, str(category)]
-            gap, words = share - whole, f"{column} {category} {share:.0%} ({whole:.0%})"
+            gap, words = share - whole, f"{_short(column)} = {_short(category)} {share:.0%} ({whole:.0%})"
         else:
-            gap, words = 0.0, f"{column} {mean:.3g} ({everywhere[column, '']:.3g})"
+            gap, words = 0.0, f"{_short(column)} {_number(mean)} ({_number(everywhere[column, ''])})"
+        if relevance < LEAST_RELEVANCE:
+            continue
         if column not in chosen[k] or gap > chosen[k][column][1]:
             chosen[k][column] = (relevance, gap, words)
     ranked = [sorted(columns.values(), key=lambda fact: -fact[0]) for columns in chosen]
@@ -111,6 +137,24 @@ def _overall(table: Table) -> dict[tuple[str, str], float]:
         sizes = np.bincount(codes[codes >= 0], minlength=len(column.levels))
         whole |= {(column.name, str(level)): size / sizes.sum() for level, size in zip(column.levels, sizes)}
     return whole
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}..."
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
+def _maybe_codes(table: Table) -> list[str]:
+    """Numeric columns with few values, all of them whole."""
+    found = []
+    for column, cells in zip(table.schema.numeric, table.to_units(table.numeric).T):
+        values = np.unique(cells[~np.isnan(cells)].round(9))
+        if len(values) <= FEW_VALUES < table.n_rows / 2 and np.array_equal(values, np.round(values)):
+            found.append(f"{_short(column.name)} ({len(values)})")
+    return found
 
 
 def _n_missing(table: Table) -> int:

@@ -110,8 +110,8 @@ def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> Cells:
     if _TIME in present:
         first = rows_of(_TIME)[0]
         raise TypeError(
-            f"Column {name!r} holds times (row {first}: {_typed(values[first])}). Turn the column into a number, or "
-            f"{declare(name, 'categorical')}."
+            f"Column {name!r} holds times (row {first}: {_typed(values[first])}). Turn the column into a number, leave "
+            f"it out, or {declare(name, 'categorical')}."
         )
     if told is not None and _TEXT in present:
         _refuse_text(name, values, rows_of(_TEXT), told)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LINE_ENDS = b"\r\n"
-_SEPARATORS = (",", ";", "\t", "|")
+# A first line that spreadsheets write and read.
+_TOLD_SEPARATOR = re.compile(rb"sep=(?P<separator>[,;|\t])\r?\n")
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
+# Comma last: where another one fits, commas are part of the cells.
+_SEPARATORS = ("\t", ";", "|", ",")
 # Of a table with one column: the separator that no text table holds.
 _NO_SEPARATOR = "\x1f"
 _RECORDS_LOOKED_AT = 20
@@ -34,7 +39,7 @@ class TextTable:
 def read_text(content: bytes, shown: str) -> TextTable:
     """Take UTF-8 text apart into columns.
 
-    The separator is the one of comma, semicolon, tab and bar that gives all of the first records the same number of
+    The separator is the first of tab, semicolon, bar and comma that gives all of the first records the same number of
     cells, above one; otherwise the most frequent one in the header; otherwise the table has one column. Empty lines
     are skipped, except inside a table of one column, where they are empty cells.
 
@@ -45,8 +50,10 @@ def read_text(content: bytes, shown: str) -> TextTable:
     shown : str
         What messages call the file.
     """
+    told = _TOLD_SEPARATOR.match(content)
+    content = content[told.end() :] if told else content
     try:
-        separator = _find_separator(content)
+        separator = told["separator"].decode() if told else _find_separator(content)
         header = next(filter(None, _records(content, separator)))
     except UnicodeDecodeError:
         _refuse_encoding(content, shown)
@@ -68,13 +75,9 @@ def _lines(content: bytes) -> io.TextIOWrapper:
 
 
 def _find_separator(content: bytes) -> str:
-    best, most_cells = "", 1
-    for separator in _SEPARATORS:
-        n_cells = _shared_length(content, separator)
-        if n_cells > most_cells:
-            best, most_cells = separator, n_cells
-    if best:
-        return best
+    fitting = [separator for separator in _SEPARATORS if _shared_length(content, separator) > 1]
+    if fitting:
+        return fitting[0]
     header = next(line for line in _lines(content) if line.strip("\r\n"))
     best = max(_SEPARATORS, key=header.count)
     return best if best in header else _NO_SEPARATOR
@@ -114,6 +117,12 @@ def _parse(content: bytes, separator: str, n_columns: int, shown: str) -> "list[
 
 def _name_columns(header: list[str], shown: str) -> list[str]:
     names = [cell.strip() for cell in header]
+    if all(_PLAIN_NUMBER.fullmatch(name) for name in names) and len(set(names)) == len(names) > 1:
+        warnings.warn(
+            f"The first line of {shown} holds numbers only and is taken as the header: write names above the rows.",
+            UserWarning,
+            stacklevel=2,
+        )
     unnamed = [j for j, name in enumerate(names) if not name]
     for j in unnamed:
         name = f"column {j + 1}"

@@ -1,10 +1,12 @@
 """The type of a column of text, from what its cells look like."""
 
 import re
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from partita.table.csv_text import TextTable
+from partita.table.wording import declare
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,6 +17,7 @@ Wanted = Literal["numbers", "categories", "text"]
 _MISSING_WORDS = ("na", "n/a", "#n/a", "nan", "null", "none", "?", ".")
 _TRUTH_WORDS = ("true", "false")
 _NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_NUMBER_CELL = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 _CODE = r"^0[0-9]+$"
 _WHOLE = r"^[+-]?[0-9]+$"
 _TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
@@ -25,7 +28,7 @@ def type_columns(text: TextTable, wanted: Mapping[str, Wanted]) -> "pa.Table":
     """Give every column the type that all its cells have, whitespace around them aside.
 
     Empty cells are missing. Whole numbers are int64 where they fit; other numbers float64 (1e-300, inf), with
-    decimal comma too when semicolons separate the cells; true and false in any case are bool; ISO dates and times are
+    decimal comma too unless commas separate the cells; true and false in any case are bool; ISO dates and times are
     date32 or timestamps; all else is text as it stands. Among numbers the words NA, N/A, #N/A, NaN, null, None, ? and .
     are missing; among text only the empty cell is, since a category may be called NA. A number that starts with
     a zero, 007, is a code and its column text. A column without any cell is float64.
@@ -35,9 +38,34 @@ def type_columns(text: TextTable, wanted: Mapping[str, Wanted]) -> "pa.Table":
     """
     import pyarrow as pa
 
-    decimal_comma = text.separator == ";"
+    decimal_comma = text.separator != ","
     columns = [_type_column(column, wanted.get(name), decimal_comma) for name, column in zip(text.names, text.columns)]
-    return pa.table(columns, names=text.names)
+    table = pa.table(columns, names=text.names)
+    _warn_of_numbers_beside_text(table, wanted)
+    return table
+
+
+def _warn_of_numbers_beside_text(table: "pa.Table", wanted: Mapping[str, Wanted]) -> None:
+    """Warn of columns of text most of whose cells are numbers: the others were hardly meant."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    for name, column in zip(table.column_names, table.columns):
+        if name in wanted or not pa.types.is_string(column.type):
+            continue
+        is_number = pc.match_substring_regex(pc.utf8_trim_whitespace(column), _NUMBER_CELL).fill_null(False)
+        is_code = pc.match_substring_regex(column, _CODE).fill_null(False)
+        n_numbers, n_cells = pc.sum(is_number).as_py() or 0, len(column) - column.null_count
+        if 2 * n_numbers <= n_cells or pc.any(is_code).as_py() or n_numbers == n_cells:
+            continue
+        row = pc.and_(column.is_valid(), pc.invert(is_number)).index(True).as_py()
+        warnings.warn(
+            f"{n_numbers} of {n_cells} cells of column {name!r} are numbers, but row {row} holds "
+            f"{column[row].as_py()!r}: the column is read as text. Empty the cells that are no numbers, or "
+            f"{declare(name, 'categorical')}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _type_column(text: "pa.Array", wanted: Wanted | None, decimal_comma: bool) -> "pa.Array":

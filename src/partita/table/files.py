@@ -4,7 +4,7 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,7 +39,11 @@ _SHOWN_LENGTH = 80
 
 
 def read_file(
-    path: str | os.PathLike, *, column_types: Mapping[Any, str] | None = None, schema: Schema | None = None
+    path: str | os.PathLike,
+    *,
+    column_types: Mapping[Any, str] | None = None,
+    schema: Schema | None = None,
+    text: Collection[str] = (),
 ) -> "pa.Table":
     """Read a table from a Parquet or CSV file.
 
@@ -57,6 +61,8 @@ def read_file(
         possible, dates told to be categories keep their text.
     schema : Schema, optional
         What an earlier table learned: columns whose levels are text are read as text.
+    text : collection of str
+        Columns whose cells are to stay the text that they are, where the file is text.
 
     Raises
     ------
@@ -66,7 +72,7 @@ def read_file(
         An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats,
         repeated column names.
     """
-    table = _read(path, _wanted(column_types, schema))
+    table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"))
     refuse_repeated(table.column_names)
     return table
 

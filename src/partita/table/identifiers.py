@@ -10,14 +10,15 @@ from partita.table.wording import join_words
 
 # Among fewer cells all may differ by chance.
 _FEWEST_CELLS = 10
+_FEWEST_CELLS_OF_MANY = 30
 
 
 def warn_of_identifiers(readings: Sequence[Reading], counted: np.ndarray | None) -> None:
     """Warn once of all columns that look like identifiers, judged by rows in ``counted`` (None: all).
 
     These are columns of text whose observed cells all differ, and columns of whole numbers whose observed
-    cells rise from row to row or are consecutive numbers in any order; at least ten cells must be
-    observed. Cost O(n log n) per column of consecutive numbers, O(n) per other column.
+    cells are consecutive numbers in any order; at least ten cells must be observed. Cost O(n log n) per column
+    of consecutive numbers, O(n) per other column.
     """
     names = [repr(reading.name) for reading in readings if _identifies(reading, counted)]
     if not names:
@@ -34,6 +35,27 @@ def warn_of_identifiers(readings: Sequence[Reading], counted: np.ndarray | None)
     )
 
 
+def warn_of_many_categories(readings: Sequence[Reading], counted: np.ndarray | None) -> None:
+    """Warn of columns of text in which more than half of the cells, but not all, have a value of their own."""
+    for reading in readings:
+        if reading.kind != "categorical":
+            continue
+        n_values, n_cells = _values_and_cells(reading, counted)
+        if n_cells >= _FEWEST_CELLS_OF_MANY and n_cells / 2 < n_values < n_cells:
+            warnings.warn(
+                f"Column {reading.name!r} has {n_values} different values in {n_cells} cells: as categories they say "
+                "little. Write numbers and dates as plain numbers, or leave the column out (command line: --ignore).",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _values_and_cells(reading: Reading, counted: np.ndarray | None) -> tuple[int, int]:
+    seen = reading.observed if counted is None else reading.observed & counted
+    sizes = np.bincount(reading.values[seen])
+    return int(np.count_nonzero(sizes)), int(sizes.sum())
+
+
 def _identifies(reading: Reading, counted: np.ndarray | None) -> bool:
     seen = reading.observed if counted is None else reading.observed & counted
     values = reading.values[seen]
@@ -43,5 +65,4 @@ def _identifies(reading: Reading, counted: np.ndarray | None) -> bool:
         return len(reading.distinct) >= len(values) and np.bincount(values).max() == 1
     if not (values == np.floor(values)).all():
         return False
-    consecutive = values.max() - values.min() == len(values) - 1
-    return bool((values[1:] > values[:-1]).all()) or (consecutive and len(np.unique(values)) == len(values))
+    return values.max() - values.min() == len(values) - 1 and len(np.unique(values)) == len(values)

@@ -30,14 +30,10 @@ class Origin:
         """Frame of the same library with these columns.
 
         A pandas frame gets ``index``, or by default the index that came in when the row counts
-        agree. For arrays it is a frame of the first library installed: pandas, polars, pyarrow.
-
-        Raises
-        ------
-        ImportError
-            When the input was an array and no frame library is installed.
+        agree. For arrays, and where that library is not installed, it is a frame of the first that is: pandas, polars,
+        pyarrow.
         """
-        module = import_module(self.library or _installed_library())
+        module = import_module(_first_installed(self.library, *_PREFERRED))
         content = {name: v.tolist() if v.dtype == object else v for name, v in _arrays(columns).items()}
         build = module.table if module.__name__ == "pyarrow" else module.DataFrame
         frame = build(content)
@@ -52,11 +48,5 @@ def _arrays(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.asarray(values) for name, values in columns.items()}
 
 
-def _installed_library() -> str:
-    for library in _PREFERRED:
-        if find_spec(library) is not None:
-            return library
-    raise ImportError(
-        "A frame needs pandas, polars or pyarrow, and none of them is installed. Install one, for example "
-        "with 'pip install pandas'."
-    )
+def _first_installed(*libraries: str | None) -> str:
+    return next(library for library in libraries if library is not None and find_spec(library) is not None)

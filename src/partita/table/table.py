@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
-from partita.table.identifiers import warn_of_identifiers
+from partita.table.identifiers import warn_of_identifiers, warn_of_many_categories
 from partita.table.origin import Origin
 from partita.table.schema import Column, Schema
 from partita.table.source import Source, align, open_source, told_kinds
@@ -103,7 +103,9 @@ class Table:
         readings = [read_column(name, c, told.get(name)) for name, c in zip(source.names, source.columns)]
         learned = learn_schema(readings, weights=weights, standardize=standardize)
         counted = None if weights is None else weights > 0
-        warn_of_identifiers([reading for reading in readings if reading.name not in told], counted)
+        untold = [reading for reading in readings if reading.name not in told]
+        warn_of_identifiers(untold, counted)
+        warn_of_many_categories(untold, counted)
         table = _encode(cls, source, learned, {r.name: r for r in readings}, counted)
         _warn_of_empty_rows(table.empty_rows)
         return table

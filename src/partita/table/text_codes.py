@@ -36,6 +36,8 @@ def text_codes(column: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
 def _dictionary(cells: Any) -> Any:
     import pyarrow as pa
 
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.unify_dictionaries().combine_chunks()
     if pa.types.is_dictionary(cells.type):
         return cells
     return cells.cast(pa.large_string()).dictionary_encode()
