@@ -56,7 +56,7 @@ class TestRun:
         assert f"{summary['n_confident']} of 60 rows are placed with confidence 0.9 or more" in done.stdout
         assert summary["verdict"] in done.stdout
         assert done.stdout.count("\n  group ") == 2
-        assert "colour red" in done.stdout
+        assert "colour = red" in done.stdout
         for name in FILES:
             assert name in done.stdout
 

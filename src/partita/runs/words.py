@@ -15,7 +15,8 @@ MOST_GROUPS = 12  # described on the screen; all are in profile.csv
 COLUMNS_PER_GROUP = 3
 LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
 MOST_LETTERS = 40  # of a name
-FEW_VALUES = 10  # of whole numbers, which may be codes
+FEW_VALUES = 10  # of whole numbers, which may be codes,
+LARGEST_CODE = 1e6  # unless they are larger
 MORE = "Give it more time: a larger --max-time, or --draws with a number above {} for every chain."
 
 
@@ -151,8 +152,10 @@ def _maybe_codes(table: Table) -> list[str]:
     """Numeric columns with few values, all of them whole."""
     found = []
     for column, cells in zip(table.schema.numeric, table.to_units(table.numeric).T):
-        values = np.unique(cells[~np.isnan(cells)].round(9))
-        if len(values) <= FEW_VALUES < table.n_rows / 2 and np.array_equal(values, np.round(values)):
+        seen = cells[np.abs(cells) < LARGEST_CODE]
+        values = np.unique(seen.round(9))  # units and back may cost the last digit
+        all_small = len(seen) == np.count_nonzero(~np.isnan(cells))
+        if all_small and len(values) <= FEW_VALUES < table.n_rows / 2 and np.array_equal(values, np.round(values)):
             found.append(f"{_short(column.name)} ({len(values)})")
     return found
 
