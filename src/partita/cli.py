@@ -18,6 +18,7 @@ app = typer.Typer(
     help="Finds the groups in a table without being told how many there are, and says how sure it is.",
     add_completion=False,
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # paragraphs flow to the width of the terminal
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -33,7 +34,9 @@ def main() -> None:
         code = INTERRUPTED
     except Exception as error:
         if hasattr(error, "format_message"):  # of the command line itself: unknown options and the like
-            _complain(f"{error.format_message()} See 'partita --help'.")
+            words = error.format_message()
+            if words:  # none: the help was shown instead
+                _complain(f"{words.rstrip('.')}. See 'partita --help'.")
             sys.exit(BAD_INPUT)
         if TRACEBACK in os.environ:
             raise
