@@ -36,7 +36,7 @@ def main() -> None:
         if hasattr(error, "format_message"):  # of the command line itself: unknown options and the like
             words = error.format_message()
             if words:  # none: the help was shown instead
-                _complain(f"{words.rstrip('.')}. See 'partita --help'.")
+                _complain(f"{words if words.endswith(('.', '?')) else f'{words}.'} See 'partita --help'.")
             sys.exit(BAD_INPUT)
         if TRACEBACK in os.environ:
             raise
