@@ -261,6 +261,17 @@ def test_a_file_and_a_table_that_was_read_go_in_as_well(people, tmp_path):
         of_path.predict(tmp_path / "nobody.csv")
 
 
+@full
+def test_a_table_of_an_array_has_no_names_to_check(blobs):
+    X, _ = blobs
+    model = quick().fit(Table.read(pd.DataFrame(X, columns=["a", "b"])))
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    model.fit(Table.read(X))
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 2
+    model.predict(X)  # without a warning about names
+
+
 # --- when a run ends ------------------------------------------------------------------------------
 
 

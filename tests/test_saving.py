@@ -15,7 +15,7 @@ import partita
 from partita import Mixture, Posterior
 from partita.engines import Gibbs
 from partita.families import Categorical, Count, Gaussian, Mixed
-from partita.options import from_json, to_json
+from partita.json_options import from_json, to_json
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
 
 OLD = Path(__file__).parent / "files" / "mixture-format-1.partita"

@@ -136,11 +136,11 @@ def predict(
     group that the run did not see.
     """
     with _refusing():
-        from partita.runs.folder import FILES, refuse_to_replace
+        from partita.runs.folder import FILES, PREDICTIONS, refuse_to_replace
         from partita.runs.predicting import open_run, write_predictions
         from partita.runs.predicting import predict as predict_rows
 
-        target = out or run / "predictions.csv"
+        target = out or run / PREDICTIONS
         if target.is_dir():
             raise IsADirectoryError(f"{str(target)!r} is a folder: name a file in it with --out.")
         model, set_aside = open_run(run)
@@ -182,7 +182,7 @@ def _cluster(request: Any, out: Path, quiet: bool) -> None:
     with _refusing():
         from partita.runs.clustering import cluster as cluster_rows
         from partita.runs.clustering import mixture_for, read_input
-        from partita.runs.folder import FILES, prepare_folder, refuse_to_replace, write_run
+        from partita.runs.folder import FILES, PREDICTIONS, prepare_folder, refuse_to_replace, write_run
         from partita.runs.words import describe_input, describe_run
 
         given = read_input(request)
@@ -196,8 +196,8 @@ def _cluster(request: Any, out: Path, quiet: bool) -> None:
     with _writing_to(out):
         write_run(run, out)
     written = [f"Written to {out}: {', '.join(FILES)}."]
-    if (out / "predictions.csv").exists():
-        written.append("The predictions.csv there belongs to an earlier run.")
+    if (out / PREDICTIONS).exists():
+        written.append(f"The {PREDICTIONS} there belongs to an earlier run.")
     _say([*describe_run(run), "", *written], quiet)
 
 

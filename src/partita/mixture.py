@@ -176,7 +176,10 @@ class Mixture(ClusterMixin, BaseEstimator):
             _check_n_features(self, X, reset=True)
             return
         self.n_features_in_ = len(table.names)
-        self.feature_names_in_ = np.array(table.names, dtype=object)
+        if not table.schema.names_are_automatic:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _keep(self, posterior: Posterior) -> None:
         self.posterior_ = posterior

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from partita.json_options import from_json, to_json
 from partita.mixture import Mixture
-from partita.options import from_json, to_json
 from partita.posterior import Posterior
 from partita.posterior.storage import read_container, write_container
 from partita.predictive import Clusters

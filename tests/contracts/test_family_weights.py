@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contracts.cases import every_case
+from tests.contracts.cases import every_case, every_case_that_drops_missing_cells
 from tests.contracts.compiled import score
 
 from partita.table import Table
@@ -83,13 +83,11 @@ def test_row_alone_in_its_slot_sees_the_prior_predictive_there(case, w):
         np.testing.assert_allclose(logs[[1, 2, 5]], logs[2], rtol=1e-12)
 
 
-@every_case
+@every_case_that_drops_missing_cells
 def test_new_rows_are_scored_by_the_cells_they_have(case):
     """A table without gaps may meet rows with gaps later."""
     rng = np.random.default_rng(24)
     rows = case.likelihood.rows(with_gaps(case.table, rng))
-    if case.likelihood.draws_cells(rows):
-        pytest.skip("its missing cells are drawn; tests/families/test_missing_cells.py covers them")
     copies = seats(case, rng)
     log_out, out = np.full(SLOTS, np.nan), np.full(SLOTS, np.nan)
     before = case.stats(*copies)[: SLOTS - 1]

@@ -78,5 +78,7 @@ def test_what_is_no_labelling_is_refused(earlier, error, words):
 
 
 def test_labels_to_rename_must_fit():
-    with pytest.raises(ValueError, match=r"one per object, \(3,\)"):
+    with pytest.raises(ValueError, match=r"labels have shape \(2,\), but there are 3 objects"):
         posterior_of([0, 0, 1]).align([0, 0, 1], labels=[0, 1])
+    with pytest.raises(ValueError, match="labels must be -1 or more, got -5"):
+        posterior_of([0, 0, 1]).align([0, 0, 1], labels=[0, 1, -5])

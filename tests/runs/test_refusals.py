@@ -14,6 +14,13 @@ pytestmark = pytest.mark.xdist_group("mixed")
 GOOD = "size,colour\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(20))
 
 
+def assert_refused(done, words):
+    """Exit code 2 and one sentence with these words, nothing else."""
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert re.search(words, done.err), done.err
+
+
 def parquet(path):
     pa.parquet.write_table(pa.table({"size": [1.0, 2.0, 3.0]}), path)
     return path
@@ -36,11 +43,7 @@ def parquet(path):
 def test_files_that_hold_no_table(partita, tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = partita("cluster", path, "--out", tmp_path / "out")
-    assert done.code == 2
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-    assert re.search(words, done.err), done.err
+    assert_refused(partita("cluster", path, "--out", tmp_path / "out"), words)
     assert not (tmp_path / "out").exists()
 
 
@@ -113,11 +116,7 @@ def test_no_permission_to_write(partita, tmp_path, monkeypatch):
 )
 def test_options_that_make_no_sense(partita, tmp_path, arguments, words):
     (tmp_path / "t.csv").write_text(GOOD)
-    done = partita("cluster", tmp_path / "t.csv", "--out", tmp_path / "out", *arguments)
-    assert done.code == 2
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-    assert re.search(words, done.err), done.err
+    assert_refused(partita("cluster", tmp_path / "t.csv", "--out", tmp_path / "out", *arguments), words)
     assert not (tmp_path / "out").exists()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 
-def align(labels: np.ndarray, earlier: Any) -> np.ndarray:
+def align(labels: Any, earlier: Any, n_objects: int) -> np.ndarray:
     """Rename ``labels`` so that as many objects as possible have the label they have in ``earlier``.
 
     Every cluster takes over the number of at most one earlier cluster, the one-to-one matching of most shared
@@ -14,29 +14,32 @@ def align(labels: np.ndarray, earlier: Any) -> np.ndarray:
     with the one they would be matched to get numbers above all earlier ones, in the order of
     their present labels. -1 stays -1, and objects that either leaves out do not count. Cost O(n + K^3).
     """
-    known = _checked(earlier, labels.size)
-    both = (labels >= 0) & (known >= 0)
+    known, found = _checked("The earlier labels", earlier, n_objects), _checked("labels", labels, n_objects)
+    clusters, rows = np.unique(found[found >= 0], return_inverse=True)
+    numbered = np.full(n_objects, -1)
+    numbered[found >= 0] = rows
+    both = (numbered >= 0) & (known >= 0)
     names, columns = np.unique(known[both], return_inverse=True)
-    shared = np.zeros((labels.max(initial=-1) + 1, names.size), dtype=np.int64)
-    np.add.at(shared, (labels[both], columns.ravel()), 1)
+    shared = np.zeros((clusters.size, names.size), dtype=np.int64)
+    np.add.at(shared, (numbered[both], columns.ravel()), 1)
     matched, taken = linear_sum_assignment(shared, maximize=True)
     matched, taken = matched[shared[matched, taken] > 0], taken[shared[matched, taken] > 0]
     renamed = np.full(len(shared) + 1, -1, dtype=np.int64)  # the last entry is where -1 points to
     renamed[matched] = names[taken]
     new = np.flatnonzero(renamed[:-1] < 0)
     renamed[new] = known.max(initial=-1) + 1 + np.arange(new.size)
-    return renamed[labels]
+    return renamed[numbered]
 
 
-def _checked(earlier: Any, n_objects: int) -> np.ndarray:
-    known = np.asarray(earlier)
-    if known.shape != (n_objects,):
+def _checked(what: str, labels: Any, n_objects: int) -> np.ndarray:
+    found = np.asarray(labels)
+    if found.shape != (n_objects,):
         raise ValueError(
-            f"The earlier labels have shape {known.shape}, but there are {n_objects} objects: pass one label per "
-            "object, in the same order."
+            f"{what} have shape {found.shape}, but there are {n_objects} objects: pass one label per object, in the "
+            "same order."
         )
-    if not np.issubdtype(known.dtype, np.integer):
-        raise TypeError(f"The earlier labels must be whole numbers (-1: not labelled), got {known.dtype}.")
-    if known.min(initial=0) < -1:
-        raise ValueError(f"The earlier labels must be -1 or more, got {known.min()}.")
-    return known.astype(np.int64)
+    if not np.issubdtype(found.dtype, np.integer):
+        raise TypeError(f"{what} must be whole numbers (-1: not labelled), got {found.dtype}.")
+    if found.min(initial=0) < -1:
+        raise ValueError(f"{what} must be -1 or more, got {found.min()}.")
+    return found.astype(np.int64)

@@ -117,14 +117,7 @@ class Posterior:
             As many objects as possible have their earlier label; a cluster without a counterpart has a number
             above all earlier ones.
         """
-        return align(self.estimate().labels if labels is None else self._one_labelling(labels), other_labels)
-
-    def _one_labelling(self, labels: Any) -> np.ndarray:
-        found = np.asarray(labels)
-        if found.shape != (self.n_objects,):
-            raise ValueError(f"labels must be one per object, ({self.n_objects},); got {found.shape}.")
-        present, numbered = np.unique(found, return_inverse=True)
-        return numbered.ravel() - int(present[0] == -1)
+        return align(self.estimate().labels if labels is None else labels, other_labels, self.n_objects)
 
     def diagnostics(self) -> Diagnostics:
         """R-hat and effective sample size of every trace, and one plain verdict.

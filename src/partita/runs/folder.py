@@ -16,6 +16,7 @@ from partita.runs.words import CONFIDENT, confidence
 
 MODEL = "posterior.partita"
 SUMMARY = "summary.json"
+PREDICTIONS = "predictions.csv"
 FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
 
 

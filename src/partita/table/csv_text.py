@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _LINE_ENDS = b"\r\n"
 # A first line that spreadsheets write and read.
 _TOLD_SEPARATOR = re.compile(rb"sep=(?P<separator>[,;|\t])\r?\n")
-_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
+NUMBER = r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?"
+"""A number as text, with a point or a comma."""
 # Comma last: where another one fits, commas are part of the cells.
 _SEPARATORS = ("\t", ";", "|", ",")
 # Of a table with one column: the separator that no text table holds.
@@ -117,7 +118,7 @@ def _parse(content: bytes, separator: str, n_columns: int, shown: str) -> "list[
 
 def _name_columns(header: list[str], shown: str) -> list[str]:
     names = [cell.strip() for cell in header]
-    if all(_PLAIN_NUMBER.fullmatch(name) for name in names) and len(set(names)) == len(names) > 1:
+    if all(re.fullmatch(NUMBER, name) for name in names) and len(set(names)) == len(names) > 1:
         warnings.warn(
             f"The first line of {shown} holds numbers only and is taken as the header: write names above the rows.",
             UserWarning,

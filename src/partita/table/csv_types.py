@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from partita.table.csv_text import TextTable
+from partita.table.csv_text import NUMBER, TextTable
 from partita.table.wording import declare
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ Wanted = Literal["numbers", "categories", "text"]
 
 _MISSING_WORDS = ("na", "n/a", "#n/a", "nan", "null", "none", "?", ".")
 _TRUTH_WORDS = ("true", "false")
-_NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
-_NUMBER_CELL = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
+_NUMBER = re.compile(rf"{NUMBER}|[+-]?inf(inity)?", re.IGNORECASE)
 _CODE = r"^0[0-9]+$"
 _WHOLE = r"^[+-]?[0-9]+$"
 _TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
@@ -53,7 +52,7 @@ def _warn_of_numbers_beside_text(table: "pa.Table", wanted: Mapping[str, Wanted]
     for name, column in zip(table.column_names, table.columns):
         if name in wanted or not pa.types.is_string(column.type):
             continue
-        is_number = pc.match_substring_regex(pc.utf8_trim_whitespace(column), _NUMBER_CELL).fill_null(False)
+        is_number = pc.match_substring_regex(pc.utf8_trim_whitespace(column), rf"^{NUMBER}$").fill_null(False)
         is_code = pc.match_substring_regex(column, _CODE).fill_null(False)
         n_numbers, n_cells = pc.sum(is_number).as_py() or 0, len(column) - column.null_count
         if 2 * n_numbers <= n_cells or pc.any(is_code).as_py() or n_numbers == n_cells:

@@ -57,6 +57,11 @@ class Schema:
         """Names of all columns, dropped ones included."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def names_are_automatic(self) -> bool:
+        """Whether the names are x0, x1, ..., as they are where the data had none."""
+        return self.names == automatic_names(len(self.names))
+
     @cached_property
     def used(self) -> tuple[Column, ...]:
         """The columns that are not dropped."""
@@ -97,6 +102,11 @@ class Schema:
 
     def _of_kind(self, kind: Kind) -> tuple[Column, ...]:
         return tuple(column for column in self.used if column.kind == kind)
+
+
+def automatic_names(n_columns: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{j}" for j in range(n_columns))
 
 
 def _column_from(entry: Mapping[str, Any]) -> Column:

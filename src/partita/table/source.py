@@ -15,7 +15,7 @@ from partita.parameters import choose, nearest
 from partita.table.files import read_file
 from partita.table.names import refuse_repeated
 from partita.table.origin import Origin
-from partita.table.schema import KINDS, Kind, Schema
+from partita.table.schema import KINDS, Kind, Schema, automatic_names
 from partita.table.wording import name_some
 
 _SAME_COLUMNS = "Pass the columns of fit and no others; cells may be empty: missing cells are fine."
@@ -84,7 +84,7 @@ def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
             f"X has {len(source.names)} columns, but {len(names)} were seen in fit"
             f"{_difference(source, names)}. {_SAME_COLUMNS}"
         )
-    fitted_on_array = tuple(names) == _automatic_names(len(names))
+    fitted_on_array = tuple(names) == automatic_names(len(names))
     if not source.is_frame or (fitted_on_array and not set(names) & set(source.names)):
         return dict(zip(names, source.columns))
     absent = [name for name in names if name not in source.names]
@@ -116,7 +116,7 @@ def _open_array(values: np.ndarray) -> Source:
     values = check_array(values, dtype=None, ensure_all_finite=False)
     n_rows, n_columns = values.shape
     columns = tuple(np.ascontiguousarray(values[:, j]) for j in range(n_columns))
-    return Source(_automatic_names(n_columns), columns, n_rows, is_frame=False, origin=Origin())
+    return Source(automatic_names(n_columns), columns, n_rows, is_frame=False, origin=Origin())
 
 
 def _as_array(X: Any) -> np.ndarray:
@@ -154,10 +154,6 @@ def _refuse_ragged(rows: Sequence[Any]) -> None:
                 f"The rows of X differ in length: row 0 has {lengths[0]} cells, row {i} has {length}. "
                 "Fill the gaps with None: missing cells are fine."
             )
-
-
-def _automatic_names(n_columns: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(n_columns))
 
 
 def _refuse_empty(shape: tuple[int, int]) -> None:
