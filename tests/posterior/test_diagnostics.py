@@ -115,6 +115,7 @@ def table(**rhats):
         (table(n_clusters=1.0, log_joint=1.3, membership=1.0), 4, 400, "Chains agree on K but not on log_"),
         (table(log_joint=1.3, membership=1.0), 4, 400, "Chains do not agree on log_joint"),
         (table(n_clusters=np.nan, membership=np.nan), 4, 3, "Too few draws to judge (3 per chain)"),
+        (table(n_clusters=np.nan, membership=np.nan), 1, 5, "Too few draws to judge (5 per chain)"),
         (table(n_clusters=1.0, membership=1.0), 1, 400, ONE_CHAIN + "."),
         (table(n_clusters=1.3, membership=1.0), 1, 400, ONE_CHAIN + ", and n_clusters still drifts"),
         (table(n_clusters=1.0, membership=1.04), 4, 400, "Chains agree."),

@@ -75,7 +75,8 @@ class Diagnostics:
     @property
     def verdict(self) -> str:
         """One plain sentence on whether the draws can be trusted."""
-        if self.n_draws < _MIN_DRAWS:
+        unknown = any(np.isnan(row["rhat"]) for row in self._scalars.values())
+        if self.n_draws < _MIN_DRAWS or (unknown and self.n_draws < 2 * _MIN_DRAWS):  # halves are halved again
             return f"Too few draws to judge ({self.n_draws} per chain): run longer."
         if self.n_chains == 1:
             return self._verdict_on_one_chain()
