@@ -28,7 +28,7 @@ from partita.mixture_options import (
     whole_number,
 )
 from partita.posterior import Posterior
-from partita.posterior.estimate import estimate_tied
+from partita.posterior.estimate import Options, estimate_tied
 from partita.posterior.membership import runners_up
 from partita.predictive import Clusters, clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
 from partita.priors import Prior
@@ -190,7 +190,8 @@ class Mixture(ClusterMixin, BaseEstimator):
         posterior, model = self.posterior_, self._model
         groups = model.table.identical_rows()
         absent = model.row_weights == 0
-        estimate = estimate_tied(posterior.partitions, posterior.weights, groups)
+        options = Options(runs=None, n_jobs=self.n_jobs or 1)
+        estimate = estimate_tied(posterior.partitions, posterior.weights, groups, options)
         concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
         self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
         self.labels_ = estimate.labels

@@ -1,14 +1,16 @@
 """Compiled loops over label matrices: canonical labels, column hashes and contingency counts.
 
-A label matrix has one row per partition and one column per object or atom; -1 means not labelled.
-``counts[a]`` is the number of objects that atom ``a`` stands for and ``xlogx[x]`` is x log x. Inside
-a contingency table label ``l`` has index ``l + 1``, so index 0 collects what is not labelled.
+A label matrix has one row per partition and one column per object or atom; -1 means not labelled. ``counts[a]`` is
+the number of objects that atom ``a`` stands for; a loss is its kind, the cost ``a`` of a wrong split and the table
+``phi`` of what it sums (see `partita.kernels.loss_values`). Inside a contingency table label ``l`` has index ``l +
+1``, so index 0 collects what is not labelled.
 """
 
 import numpy as np
 from numba.extending import register_jitable
 
 from partita.kernels.compiling import entry
+from partita.kernels.loss_values import loss_value
 
 _TILE_ROWS = 32
 _TILE_COLUMNS = 512
@@ -46,14 +48,13 @@ def add_hashes(rows, keys, hashes):
 
 
 @entry(allocates=True)
-def chained_vi(candidates, columns, weights, counts, xlogx, tables, losses):
-    """Weighted sum over draws of the variation of information, for every candidate.
+def chained_losses(candidates, columns, kind, a, counts, phi, tables, losses):
+    """Loss of every candidate and draw; ``losses`` (candidate, draw) is written.
 
     One contingency table per draw is kept from candidate to candidate: the next candidate's labels
     are first matched to those of the one before, and only the atoms that still differ are moved.
     ``columns`` (atom, draw) are the draws; ``tables`` (draw, candidate label + 1, draw label + 1) is
-    scratch and starts at 0; ``losses`` is written. Cost: draws x (atoms + moved atoms + candidates x
-    labels^2).
+    scratch and starts at 0. Cost: draws x (atoms + moved atoms + candidates x labels^2).
     """
     n_atoms, n_draws = columns.shape
     n_rows, n_columns = tables.shape[1:]
@@ -62,22 +63,21 @@ def chained_vi(candidates, columns, weights, counts, xlogx, tables, losses):
     column_sums = np.zeros(n_columns, np.int64)
     current, moved, origin = np.zeros((3, n_atoms), np.int64)
     cells = tables.reshape(n_draws, n_rows * n_columns)
-    for a in range(n_atoms):
-        _add(cells, columns[a], 1, counts[a])
+    for i in range(n_atoms):
+        _add(cells, columns[i], 1, counts[i])
     for s in range(candidates.shape[0]):
         _match(candidates[s], current, counts, overlap, matched)
         for m in range(_move(candidates[s], matched, current, moved, origin)):
-            a = moved[m]
-            _add(cells, columns[a], 1 + n_columns * origin[m], -counts[a])
-            _add(cells, columns[a], 1 + n_columns * current[a], counts[a])
-        losses[s] = 0.0
+            i = moved[m]
+            _add(cells, columns[i], 1 + n_columns * origin[m], -counts[i])
+            _add(cells, columns[i], 1 + n_columns * current[i], counts[i])
         for b in range(n_draws):
-            losses[s] += weights[b] * _table_vi(tables[b], xlogx, column_sums)
+            losses[s, b] = _table_loss(kind, a, tables[b], phi, column_sums)
 
 
 @entry(allocates=True)
 def count_moves(candidates, counts, n_labels):
-    """Count the atoms that `chained_vi` moves, summed over the candidates."""
+    """Count the atoms that `chained_losses` moves, summed over the candidates."""
     n_atoms = candidates.shape[1]
     overlap = np.zeros((n_labels + 1, n_labels + 1), np.int64)
     matched = np.zeros(n_labels + 1, np.int64)
@@ -90,8 +90,8 @@ def count_moves(candidates, counts, n_labels):
 
 
 @entry(allocates=True)
-def pairwise_vi(candidates, draws, counts, xlogx, n_labels, losses):
-    """Variation of information of every candidate and draw; ``losses`` (candidate, draw) is written.
+def pairwise_losses(candidates, draws, kind, a, counts, phi, n_labels, losses):
+    """Loss of every candidate and draw; ``losses`` (candidate, draw) is written.
 
     ``n_labels`` bounds the labels of both. Memory is linear in atoms and labels, so any number of
     clusters will do. Cost: 2 x candidates x draws x atoms.
@@ -115,12 +115,12 @@ def pairwise_vi(candidates, draws, counts, xlogx, n_labels, losses):
                         row_sum += counts[order[p]]
                 for p in range(starts[k], starts[k + 1]):
                     label = draws[b, order[p]] + 1
-                    joint += xlogx[seen[label]]
+                    joint += phi[seen[label]]
                     column_sums[label] += seen[label]
                     seen[label] = 0
-                rows += xlogx[row_sum]
+                rows += phi[row_sum]
                 n += row_sum
-            losses[s, b] = _vi(n, joint, rows, column_sums, xlogx)
+            losses[s, b] = loss_value(kind, a, n, phi[n], rows, _sum(phi, column_sums), joint)
 
 
 @entry(allocates=True)
@@ -234,27 +234,27 @@ def _add(cells, column, first, count):
 
 
 @register_jitable
-def _table_vi(table, xlogx, column_sums):
-    """Variation of information from a contingency table whose row and column 0 do not count."""
+def _table_loss(kind, a, table, phi, column_sums):
+    """Loss from a contingency table whose row and column 0 do not count."""
     column_sums[:] = 0
     n, joint, rows = 0, 0.0, 0.0
     for k in range(1, table.shape[0]):
         row_sum = 0
         for column in range(1, table.shape[1]):
-            joint += xlogx[table[k, column]]
+            joint += phi[table[k, column]]
             row_sum += table[k, column]
             column_sums[column] += table[k, column]
-        rows += xlogx[row_sum]
+        rows += phi[row_sum]
         n += row_sum
-    return _vi(n, joint, rows, column_sums, xlogx)
+    return loss_value(kind, a, n, phi[n], rows, _sum(phi, column_sums), joint)
 
 
 @register_jitable
-def _vi(n, joint, rows, column_sums, xlogx):
-    columns = 0.0
-    for x in column_sums:
-        columns += xlogx[x]
-    return max(0.0, (rows + columns - 2.0 * joint) / n) if n > 0 else 0.0
+def _sum(phi, sizes):
+    total = 0.0
+    for size in sizes:
+        total += phi[size]
+    return total
 
 
 @register_jitable

@@ -2,15 +2,27 @@
 
 from partita.posterior.diagnostics import Diagnostics
 from partita.posterior.estimate import Estimate
-from partita.posterior.losses import VI, least_expected_vi
+from partita.posterior.expected import least_expected, losses_to_draws
+from partita.posterior.losses import LOSSES, NID, NVI, VI, Binder, Loss, OneMinusARI, VILowerBound, ZeroOne
 from partita.posterior.membership import membership_probabilities
 from partita.posterior.posterior import Posterior
+from partita.posterior.search import Run
 
 __all__ = [
+    "LOSSES",
+    "NID",
+    "NVI",
     "VI",
+    "Binder",
     "Diagnostics",
     "Estimate",
+    "Loss",
+    "OneMinusARI",
     "Posterior",
-    "least_expected_vi",
+    "Run",
+    "VILowerBound",
+    "ZeroOne",
+    "least_expected",
+    "losses_to_draws",
     "membership_probabilities",
 ]

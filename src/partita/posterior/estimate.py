@@ -1,17 +1,21 @@
 """One partition to report, and how surely each object belongs where it was put."""
 
+import warnings
 from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
-from partita.parameters import choose
 from partita.partitions import Partitions, by_size
 from partita.posterior.condensing import Condensed, condense
-from partita.posterior.losses import VI
+from partita.posterior.descent import Limits
+from partita.posterior.expected import expected_losses, least_of
+from partita.posterior.losses import VI, Loss, ZeroOne, loss_from
 from partita.posterior.membership import memberships
-from partita.posterior.sweetening import sweeten
-
-LOSSES = {"vi": VI}
+from partita.posterior.search import Run, search
+from partita.posterior.zero_one import most_probable
 
 
 @dataclass(frozen=True)
@@ -21,17 +25,19 @@ class Estimate:
     Attributes
     ----------
     labels : (n_objects,) int64 array
-        0, 1, ... from the largest cluster to the smallest, ties by first object.
+        0, 1, ... from the largest cluster to the smallest, ties by first object; -1 for an object that no draw labels.
     expected_loss : float
-        Mean loss of the estimate over all draws, exactly; never more than that of the best draw.
+        Weighted mean of the loss over all draws, exactly.
     n_clusters : int
     probabilities : (n_objects, n_clusters) array
         See `membership_probabilities`; rows sum to 1.
     confidence : (n_objects,) array
         The probability of the object's own label; nan for an object without one.
-    draw : int
-        The (first) draw that the search started from, an index into ``Posterior.draws``: of the draws it has the
-        least expected loss.
+    ess : float
+        Effective number of draws that the estimate rests on, 1 / sum of squared weights.
+    runs : list of Run
+        Every start of the search, its expected loss and its scans.
+    loss : Loss
     """
 
     labels: np.ndarray
@@ -39,56 +45,148 @@ class Estimate:
     n_clusters: int
     probabilities: np.ndarray
     confidence: np.ndarray
-    draw: int
+    ess: float
+    runs: list[Run]
+    loss: Loss
+
+    def __repr__(self) -> str:
+        return (
+            f"Estimate({self.n_clusters} clusters of {len(self.labels)} objects, expected loss"
+            f" {self.expected_loss:.4g} under {self.loss!r})"
+        )
 
 
-def estimate(partitions: Partitions, weights: np.ndarray, loss: str | VI) -> Estimate:
-    """Find the draw of least expected loss among those that label the most objects, and descend from it.
+@dataclass(frozen=True)
+class Options:
+    """How to search: see `Posterior.estimate`."""
 
-    Equal draws and equal objects are counted once; equal objects move as one. Cost: see `least_expected_vi` and
-    `sweeten`.
-    """
-    measure = loss if isinstance(loss, VI) else choose("loss", loss, LOSSES)()
+    max_clusters: int | None = None
+    min_size: int | None = None
+    runs: int | None = 16
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def limits(self, n_objects: int) -> Limits:
+        """The limits on a partition of so many labelled objects."""
+        most = n_objects if self.max_clusters is None else _at_least_one("max_clusters", self.max_clusters)
+        least = 1 if self.min_size is None else _at_least_one("min_size", self.min_size)
+        if least > n_objects:
+            raise ValueError(f"min_size is {least}, but there are only {n_objects} labelled objects: lower it.")
+        return Limits(min(most, n_objects), least)
+
+    def n_runs(self) -> int | None:
+        """Checked number of starts; None is what can be afforded."""
+        return None if self.runs is None else _at_least_one("runs", self.runs)
+
+    def n_workers(self) -> int:
+        """Threads at the same time; None is all cores."""
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None or a whole number other than 0, got {self.n_jobs!r}.")
+        return effective_n_jobs(-1 if self.n_jobs is None else int(self.n_jobs))
+
+    def seed(self) -> np.random.SeedSequence:
+        """None is a fixed seed, so that the same draws give the same answer."""
+        given = 0 if self.random_state is None else self.random_state
+        if isinstance(given, np.random.RandomState | np.random.Generator):
+            draw = given.integers if isinstance(given, np.random.Generator) else given.randint
+            given = int(draw(2**31))
+        if isinstance(given, bool) or not isinstance(given, Integral) or given < 0:
+            raise ValueError(f"random_state must be a non-negative whole number, a generator or None; got {given!r}.")
+        return np.random.SeedSequence(int(given))
+
+
+AFFORDABLE = Options(runs=None, n_jobs=1)
+
+
+def estimate(partitions: Partitions, weights: np.ndarray, loss: Any, options: Options) -> Estimate:
+    """Find a partition of least expected loss; see `Posterior.estimate`."""
     draws = condense(partitions, weights)
-    return _search(measure, draws, draws.labels, np.arange(len(draws.counts)))
+    units = np.arange(len(draws.counts))
+    return _estimate(loss_from(loss), draws, draws.labels, units, options, 1.0 / np.sum(weights**2))
 
 
-def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarray) -> Estimate:
+def estimate_tied(
+    partitions: Partitions, weights: np.ndarray, groups: np.ndarray, options: Options = AFFORDABLE
+) -> Estimate:
     """Find a partition of little expected variation of information that keeps groups of objects together.
 
-    The search starts from the best of the draws after every group has moved to the cluster that holds most of it,
-    and moves groups as one; with groups of one object each it is that of `estimate`.
+    By default there are as many starts as take little time, one at a time. The first run starts from the best of the
+    draws after every group has moved to the cluster that holds most of it, and all move groups as one; with groups of
+    one object each it is `estimate`.
     """
     draws, units = _parted(condense(partitions, weights), groups)
-    return _search(VI(), draws, _tied(draws, units), units)
+    return _estimate(VI(), draws, _tied(draws, units), units, options, 1.0 / np.sum(weights**2))
 
 
-def _search(measure: VI, draws: Condensed, candidates: np.ndarray, units: np.ndarray) -> Estimate:
-    """The best candidate, sweetened; atoms of one unit stay together."""
-    if draws.labels.max() < 0:
-        raise ValueError("No draw labels any object (all labels are -1): there is nothing to estimate.")
-    labelled = (draws.labels >= 0) @ draws.counts if draws.partial else np.zeros(len(draws.draws))
-    eligible = np.flatnonzero(labelled == labelled.max())
-    if len(eligible) < len(candidates):
-        candidates = candidates[eligible]
-    best, _ = measure.least_expected(candidates, draws)
-    start = candidates[best].astype(np.int64)
-    pair = np.stack([start, sweeten(start, draws, units)])
-    better, losses = measure.least_expected(pair, draws)
-    return _estimate_of(pair[better][draws.inverse], draws, losses[better], int(draws.draws[eligible[best]]))
-
-
-def _estimate_of(chosen: np.ndarray, draws: Condensed, loss: float, draw: int) -> Estimate:
-    labels = by_size(chosen)
+def _estimate(
+    loss: Loss, draws: Condensed, candidates: np.ndarray, units: np.ndarray, options: Options, ess: float
+) -> Estimate:
+    n_objects = _n_labelled(draws)
+    limits = options.limits(n_objects)
+    if isinstance(loss, ZeroOne):
+        found, expected, runs = _most_probable(draws, limits, options)
+    else:
+        found, expected, runs = _search(loss, draws, candidates, units, limits, options)
+    labels = by_size(found[draws.inverse])
     probabilities = memberships(labels, draws)
     return Estimate(
         labels=labels,
-        expected_loss=float(loss),
+        expected_loss=float(expected),
         n_clusters=probabilities.shape[1],
         probabilities=probabilities,
         confidence=_own(probabilities, labels),
-        draw=draw,
+        ess=float(ess),
+        runs=runs,
+        loss=loss,
     )
+
+
+def _search(
+    loss: Loss, draws: Condensed, candidates: np.ndarray, units: np.ndarray, limits: Limits, options: Options
+) -> tuple[np.ndarray, float, list[Run]]:
+    """Search from the best of the candidates among those that label the most objects, and from other starts."""
+    labelled = (draws.labels >= 0) @ draws.counts if draws.partial else np.zeros(len(candidates))
+    candidates = candidates[np.flatnonzero(labelled == labelled.max())]
+    best, _ = least_of(loss, candidates, draws)
+    return search(
+        loss,
+        draws,
+        units,
+        candidates[best].astype(np.int64),
+        limits=limits,
+        runs=options.n_runs(),
+        n_jobs=options.n_workers(),
+        seed=options.seed(),
+    )
+
+
+def _most_probable(draws: Condensed, limits: Limits, options: Options) -> tuple[np.ndarray, float, list[Run]]:
+    """The most probable partition; where the limits allow none that was drawn, that of least expected VI."""
+    tried = most_probable(draws, limits)
+    if not tried:
+        warnings.warn(
+            "No draw obeys max_clusters and min_size: the estimate is that of 'vi'.", UserWarning, stacklevel=5
+        )
+        units = np.arange(len(draws.counts))
+        tried = [_search(VI(), draws, draws.labels, units, limits, options)[0]]
+    losses = expected_losses(ZeroOne(), np.stack(tried), draws)
+    best = int(np.argmin(losses))
+    found = tried[best]
+    return found, losses[best], [Run("draw", float(losses[best]), int(found.max()) + 1, 0)]
+
+
+def _n_labelled(draws: Condensed) -> int:
+    """Objects that some draw labels."""
+    n_labelled = int(draws.counts[(draws.labels >= 0).any(axis=0)].sum()) if draws.partial else int(draws.counts.sum())
+    if n_labelled == 0:
+        raise ValueError("No draw labels any object (all labels are -1): there is nothing to estimate.")
+    return n_labelled
+
+
+def _at_least_one(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    return int(value)
 
 
 def _parted(draws: Condensed, groups: np.ndarray) -> tuple[Condensed, np.ndarray]:

@@ -1,146 +1,156 @@
-"""Which partition is nearest to the draws: expected variation of information, exactly."""
+"""What it costs to report one partition when another is true: the losses, by name or as objects."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from partita.kernels.contingency import chained_vi, count_moves, pairwise_vi
-from partita.parameters import Parameters
-from partita.partitions import Partitions
-from partita.posterior.condensing import Condensed, checked_weights, condense
-
-EXACT_WORK = 2e8
-"""Elementary steps (about a nanosecond each) up to which every candidate is scored against every draw."""
-
-_SHORTLIST = 32
-_SPREAD = 100
-_DRAWS_TOGETHER = 256
-_TABLE_CELLS = 1 << 26
-_TIE = 1e-12
+from partita.kernels import loss_values
+from partita.parameters import Parameters, choose
 
 
-class VI(Parameters):
-    """Variation of information, in nats: H(estimate | draw) + H(draw | estimate). Meila (2007)."""
+class Loss(Parameters):
+    """A loss of an estimate and a draw, over the objects that both label; 0 if there are none.
 
-    def least_expected(self, candidates: np.ndarray, draws: Condensed) -> tuple[int, np.ndarray]:
-        """Index and expected losses of the candidates, given over the atoms of ``draws``."""
-        return _least_expected_vi(candidates, draws)
+    ``n`` is the number of those objects, n_T the sizes of the estimate's clusters, n_C of the draw's, n_TC of what
+    they share.
+    """
+
+    kind: int
+    a: float = 1.0
+
+    def phi(self, n: int) -> np.ndarray:
+        """The function that the loss sums over sizes, for 0, 1, ... n."""
+        return xlogx(n)
+
+    def check(self) -> None:
+        """Refuse options outside their range."""
 
 
-def least_expected_vi(candidates: Any, draws: Any, weights: Any = None) -> tuple[int, np.ndarray]:
-    """Find the candidate of least expected variation of information from the draws.
+class _Split(Loss):
+    """A loss with a price for wrong splits and another for wrong merges."""
 
-    E VI(c) = sum_b w_b [H(c) + H(c_b) - 2 I(c, c_b)] in nats, over the objects that both label.
+    def __init__(self, *, a: float = 1.0):
+        self.a = a
+
+    def check(self) -> None:
+        """Refuse a price outside 0 to 2."""
+        if isinstance(self.a, bool) or not isinstance(self.a, Real) or not 0.0 <= self.a <= 2.0:
+            raise ValueError(
+                f"{type(self).__name__}(a=...) is the cost of a wrong split, from 0 to 2 (1: that of a merge);"
+                f" got {self.a!r}."
+            )
+
+
+class VI(_Split):
+    """Variation of information, in nats: a H(estimate | draw) + (2 - a) H(draw | estimate). Meila (2007).
 
     Parameters
     ----------
-    candidates : array-like of int, (n_candidates, n_objects)
-        Any labelings of the objects, draws or not.
-    draws : Partitions or array-like of int, (n_draws, n_objects)
-    weights : array-like, (n_draws,), optional
-        Non-negative; equal by default.
-
-    Returns
-    -------
-    index : int
-        The first candidate of least expected loss (equal up to rounding counts as equal).
-    losses : (n_candidates,) array
-        Expected losses; nan for those that were not on the shortlist.
-
-    Notes
-    -----
-    Objects with identical columns are merged into atoms and equal draws into one. Contingency tables
-    are carried from candidate to candidate, so the cost is draws x (atoms + atoms that differ between
-    successive candidates + candidates x K^2). If that exceeds ``EXACT_WORK``, all candidates are first
-    scored against about 100 draws evenly spaced in weight, and the 32 best of them against all.
+    a : float
+        Cost of splitting what belongs together; 2 - a is that of merging what does not. More than 1 gives fewer
+        clusters.
     """
-    given = Partitions(draws).flat
-    tried = np.asarray(Partitions(np.atleast_2d(np.asarray(candidates))))
-    if tried.shape[1] != given.shape[1]:
-        raise ValueError(f"The candidates have {tried.shape[1]} objects and the draws {given.shape[1]}.")
-    both = Partitions(np.concatenate([tried, given]))
-    n_tried = len(tried)
-    weights = np.concatenate([np.zeros(n_tried), checked_weights(weights, len(given))])
-    return _least_expected_vi(both.atom_labels()[:n_tried], condense(both, weights))
+
+    kind = loss_values.VI
+
+    def scale(self, n: np.ndarray) -> np.ndarray:
+        """What the sums of `phi` are divided by."""
+        return n
 
 
-def vi_to_draws(references: np.ndarray, partitions: Partitions) -> np.ndarray:
-    """Variation of information of each reference draw (by index) and every draw, (reference, draw)."""
-    counts = partitions.atoms()[2]
-    labels = partitions.atom_labels()
-    losses = np.empty((len(references), len(labels)))
-    pairwise_vi(labels[references], labels, counts, xlogx_table(counts), n_labels(labels), losses)
-    return losses
+class Binder(_Split):
+    """Binder's loss: 2/n^2 times the cost of all pairs, ``a`` for one split wrongly, 2 - a for one merged wrongly.
+
+    Parameters
+    ----------
+    a : float
+        Cost of a pair that the estimate splits and the draw does not. More than 1 gives fewer clusters.
+    """
+
+    kind = loss_values.BINDER
+
+    def phi(self, n: int) -> np.ndarray:
+        """Squares: twice the number of pairs, and n."""
+        return squares(n)
+
+    def scale(self, n: np.ndarray) -> np.ndarray:
+        """What the sums of `phi` are divided by."""
+        return n.astype(np.float64) ** 2
 
 
-def evenly_spaced(weights: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
-    """About so many draws, evenly spaced in cumulated weight, and their new weights."""
-    positions = (np.arange(n_draws) + 0.5) / n_draws
-    cumulated = np.cumsum(weights) / np.sum(weights)
-    hit = np.minimum(np.searchsorted(cumulated, positions), len(weights) - 1)
-    some, times = np.unique(hit, return_counts=True)
-    return some, times / n_draws
+class OneMinusARI(Loss):
+    """One minus the adjusted Rand index of Hubert and Arabie (1985); 0 for two partitions that are trivial alike."""
+
+    kind = loss_values.ONE_MINUS_ARI
+
+    def phi(self, n: int) -> np.ndarray:
+        """Squares: twice the number of pairs, and n."""
+        return squares(n)
 
 
-def n_labels(labels: np.ndarray) -> int:
-    """One more than the largest label."""
-    return int(labels.max()) + 1
+class NVI(Loss):
+    """Normalised variation of information: 1 - I / H(joint), 0 where both are one cluster."""
+
+    kind = loss_values.NVI
 
 
-def xlogx_table(counts: np.ndarray) -> np.ndarray:
-    """x log x for x = 0, 1, ... up to the sum of the counts."""
-    x = np.arange(counts.sum() + 1, dtype=np.float64)
+class NID(Loss):
+    """Normalised information distance: 1 - I / max(H(estimate), H(draw)), 0 where both are one cluster."""
+
+    kind = loss_values.NID
+
+
+class ZeroOne(Loss):
+    """0 for the same partition, 1 for any other: the estimate is the most probable partition."""
+
+    kind = loss_values.ZERO_ONE
+
+    def phi(self, n: int) -> np.ndarray:
+        """Squares, whose sums are exact."""
+        return squares(n)
+
+
+class VILowerBound(Loss):
+    """A lower bound on the expected variation of information, from co-clustering probabilities P.
+
+    E VI >= 1/n sum_i [log n_T(i) + E log n_C(i) - 2 log sum_{j in T(i)} P_ij], T(i) the estimate's and C(i) the
+    draws' cluster of object i (Jensen's inequality). It is no loss of two partitions: it is defined by all draws
+    together. Wade and Ghahramani (2018), whose constant, log E n_C(i), makes it no bound.
+    """
+
+    kind = loss_values.VI
+
+
+LOSSES: dict[str, type[Loss]] = {
+    "vi": VI,
+    "binder": Binder,
+    "one-minus-ari": OneMinusARI,
+    "nvi": NVI,
+    "nid": NID,
+    "zero-one": ZeroOne,
+    "vi-lb": VILowerBound,
+}
+
+
+def loss_from(loss: Any) -> Loss:
+    """The loss of a name, or the loss itself, its options checked."""
+    found = loss if isinstance(loss, Loss) else choose("loss", loss, LOSSES)()
+    found.check()
+    return found
+
+
+def name_of(loss: Loss) -> str:
+    """The short name of a loss."""
+    return next(name for name, kind in LOSSES.items() if isinstance(loss, kind))
+
+
+def xlogx(n: int) -> np.ndarray:
+    """x log x for x = 0, 1, ... n."""
+    x = np.arange(n + 1, dtype=np.float64)
     return x * np.log(np.maximum(x, 1.0))
 
 
-def _least_expected_vi(candidates: np.ndarray, draws: Condensed) -> tuple[int, np.ndarray]:
-    chosen = np.arange(len(candidates))
-    if _work(candidates, draws) > EXACT_WORK:
-        some, weights = evenly_spaced(draws.weights, _SPREAD)
-        rough = _expected_vi(candidates, draws.labels[some], weights, draws.counts)
-        chosen = np.sort(np.argsort(rough, kind="stable")[:_SHORTLIST])
-    losses = np.full(len(candidates), np.nan)
-    losses[chosen] = _expected_vi(candidates[chosen], draws.labels, draws.weights, draws.counts)
-    least = np.nanmin(losses)
-    return int(np.flatnonzero(losses <= least + _TIE * max(1.0, least))[0]), losses
-
-
-def _work(candidates: np.ndarray, draws: Condensed) -> float:
-    """Steps that the exact scores take."""
-    n_candidates, n_atoms = candidates.shape
-    n_tried = n_labels(candidates)
-    cells = (n_tried + 1) * (n_labels(draws.labels) + 1)
-    if cells > _TABLE_CELLS:
-        return 2.0 * n_candidates * len(draws.labels) * n_atoms
-    moves = count_moves(candidates, draws.counts, n_tried)
-    return float(len(draws.labels)) * (n_atoms + moves + n_candidates * cells)
-
-
-def _expected_vi(candidates: np.ndarray, draws: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Expected loss of every candidate; tables for as many draws at a time as memory is meant for."""
-    kind = np.promote_types(candidates.dtype, draws.dtype)
-    candidates, draws = candidates.astype(kind, copy=False), draws.astype(kind, copy=False)
-    xlogx = xlogx_table(counts)
-    shape = (n_labels(candidates) + 1, n_labels(draws) + 1)
-    if shape[0] * shape[1] > _TABLE_CELLS:
-        return _expected_vi_grouped(candidates, draws, weights, counts, xlogx)
-    step = min(_DRAWS_TOGETHER, max(1, _TABLE_CELLS // (shape[0] * shape[1])))
-    total = np.zeros(len(candidates))
-    for start in range(0, len(draws), step):
-        columns = np.ascontiguousarray(draws[start : start + step].T)
-        losses = np.empty(len(candidates))
-        tables = np.zeros((columns.shape[1], *shape), np.int32)
-        chained_vi(candidates, columns, weights[start : start + step], counts, xlogx, tables, losses)
-        total += losses
-    return total
-
-
-def _expected_vi_grouped(candidates, draws, weights, counts, xlogx) -> np.ndarray:
-    """The same where the clusters are too many for contingency tables."""
-    n_most = max(n_labels(candidates), n_labels(draws))
-    losses = np.empty((1, len(draws)))
-    expected = np.empty(len(candidates))
-    for s in range(len(candidates)):
-        pairwise_vi(candidates[s : s + 1], draws, counts, xlogx, n_most, losses)
-        expected[s] = losses[0] @ weights
-    return expected
+def squares(n: int) -> np.ndarray:
+    """x^2 for x = 0, 1, ... n."""
+    return np.arange(n + 1, dtype=np.float64) ** 2

@@ -11,8 +11,9 @@ from partita.partitions import Partitions
 from partita.posterior.alignment import align
 from partita.posterior.condensing import checked_weights, condense
 from partita.posterior.diagnostics import Diagnostics, diagnose
-from partita.posterior.estimate import Estimate, estimate
-from partita.posterior.losses import VI, vi_to_draws
+from partita.posterior.estimate import Estimate, Options, estimate
+from partita.posterior.expected import vi_to_draws
+from partita.posterior.losses import Loss
 from partita.posterior.similarity import similarity
 from partita.posterior.storage import read_container, write_container
 
@@ -88,18 +89,40 @@ class Posterior:
         """
         return similarity(condense(self.partitions, self.weights), allow_large=allow_large)
 
-    def estimate(self, loss: str | VI = "vi") -> Estimate:
-        """Find a partition of little expected loss: the best draw, then the best of what is reached from it.
+    def estimate(
+        self,
+        *,
+        loss: str | Loss = "vi",
+        max_clusters: int | None = None,
+        min_size: int | None = None,
+        runs: int = 16,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> Estimate:
+        """Find the partition of least expected loss: the answer that the draws give together.
 
-        ``"vi"`` is the variation of information in nats. The search starts from the least of all distinct draws
-        (those that label the most objects, where some are not labelled; for very many draws of very many objects
-        of a shortlist of 32, see `partita.posterior.least_expected_vi`). Then every object in turn moves to the
-        cluster where the expected loss is least, an existing or a new one, until none moves; objects that are in
-        one cluster in every draw move as one. The result is no worse than any draw and need not be one: a draw
-        carries noise, which the moves remove. It is a local minimum, the same at every call. For the bounds on
-        the work see `partita.posterior.sweetening`.
+        Parameters
+        ----------
+        loss : str or Loss
+            "vi" (variation of information, nats), "binder", "one-minus-ari", "nvi", "nid", "zero-one" (most probable
+            partition) or "vi-lb"; or an object with options, such as ``VI(a=0.5)``: see `partita.posterior.losses`.
+        max_clusters, min_size : int, optional
+            At most so many clusters, at least so many objects in each.
+        runs : int
+            Starts of the search.
+        n_jobs : int, optional
+            Starts at the same time, in threads; None and -1 are all cores. The result does not depend on it.
+        random_state : int, RandomState, Generator or None
+            Of the starts; None is a fixed seed, so that the same draws give the same answer.
+
+        Notes
+        -----
+        The search is SALSO's (Dahl, Johnson and Mueller, 2022), see `partita.posterior.search.search`. Expected
+        losses are exact: from contingency tables of all draws, never from an n x n matrix. Objects that are together
+        in every draw move as one.
         """
-        return estimate(self.partitions, self.weights, loss)
+        options = Options(max_clusters, min_size, runs, n_jobs, random_state)
+        return estimate(self.partitions, self.weights, loss, options)
 
     def align(self, other_labels: Any, *, labels: Any = None) -> np.ndarray:
         """Labels of a refit, renamed to match earlier ones: ``refit.posterior_.align(first.labels_)``.

@@ -1,0 +1,162 @@
+"""One descent: from a start to a partition that no move of one unit improves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from partita.kernels.search import Rules, Seats, search
+from partita.partitions import canonical
+from partita.posterior.condensing import Condensed
+from partita.posterior.expected import n_labels
+from partita.posterior.losses import VI, Binder, Loss, VILowerBound
+from partita.posterior.objectives import Units, objective_of
+from partita.posterior.references import References, references, shared_labels
+
+SCAN_WORK = 2e9
+"""Elementary steps (about half a nanosecond each) up to which a scan reads every draw."""
+
+MOST_WORK = 1e11
+"""Elementary steps of one scan above which there is no search."""
+
+MOST_PAIR_WORK = 1e9
+"""The same for `VILowerBound`, whose steps are pairs of atoms times draws."""
+
+TABLE_CELLS = 1 << 26
+"""Counts that one run may keep."""
+
+_FEWEST_DRAWS = 32
+_MOST_SCANS = 300
+_ZEALOUS = 10
+_SPARE_SLOTS = 8
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the partition sought must obey."""
+
+    max_clusters: int
+    min_size: int = 1
+
+    def allow(self, labels: np.ndarray, counts: np.ndarray) -> bool:
+        """Whether a partition of atoms does."""
+        seen = labels >= 0
+        sizes = np.bincount(labels[seen], weights=counts[seen])
+        sizes = sizes[sizes > 0]
+        return len(sizes) <= self.max_clusters and bool(sizes.min(initial=np.inf) >= self.min_size)
+
+
+class Problem:
+    """A loss, draws, and units of their atoms.
+
+    Notes
+    -----
+    Cost per scan: atoms x draws x clusters; memory: labels of the draws once more (int32), and draws x clusters^2
+    counts for every run at work. For `VILowerBound`: atoms^2 x draws. Where a scan would take more than ``SCAN_WORK``
+    steps or the counts more than ``TABLE_CELLS``, fewer draws are read, evenly spaced in weight, but 32 at least.
+    Where that is still too much, ``is_too_large`` says so and there is no descent.
+    """
+
+    def __init__(self, loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits):
+        self.loss, self.draws, self.limits = loss, draws, limits
+        seen = np.flatnonzero((draws.labels >= 0).any(axis=0)) if draws.partial else np.arange(len(draws.counts))
+        self.kept = seen[np.argsort(units[seen], kind="stable")]
+        starts = np.append(np.flatnonzero(np.diff(units[self.kept], prepend=-1)), len(self.kept))
+        self.units = Units(starts, draws.counts[self.kept])
+        self.n_drawn = n_labels(draws.labels)
+        self._adds = isinstance(loss, VI | Binder)
+        self.n_slots = min(self.n_drawn, limits.max_clusters) + _SPARE_SLOTS
+        self.n_rows = max(1, n_labels(shared_labels(draws.labels)) if self._adds else self.n_drawn)
+        n_read = int(min(max(self._affordable_draws(), _FEWEST_DRAWS), len(draws.labels)))
+        self.is_too_large = not self._is_within(n_read)
+        self.reads_some = n_read < len(draws.labels)
+        self._against = None if self.is_too_large else self._references(n_read)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.units.starts) - 1
+
+    def on_units(self, labels: np.ndarray) -> np.ndarray:
+        """A partition of the atoms as one of the units."""
+        found = labels[self.kept[self.units.starts[:-1]]]
+        return canonical(found) if np.any(found >= 0) else np.full(len(found), -1)
+
+    def on_atoms(self, labels: np.ndarray) -> np.ndarray:
+        """A partition of the units as one of the atoms, canonical."""
+        found = np.full(len(self.draws.counts), -1)
+        found[self.kept] = np.repeat(labels, np.diff(self.units.starts))
+        return canonical(found)
+
+    def descend(
+        self, start: np.ndarray, rng: np.random.Generator, *, zealous: int = _ZEALOUS
+    ) -> tuple[np.ndarray, int]:
+        """Search from labels of the units (-1: no seat yet); the labels found and the number of scans."""
+        return self._descend(self._against, start, rng, zealous)
+
+    def polish(self, labels: np.ndarray) -> np.ndarray:
+        """Sweeten a partition of the atoms with all draws, where that can be done."""
+        n_draws = len(self.draws.labels)
+        if not self._is_within(n_draws):
+            return labels
+        rng = np.random.default_rng(0)
+        return self.on_atoms(self._descend(self._references(n_draws), self.on_units(labels), rng, 0)[0])
+
+    def finish_alone(self, labels: np.ndarray) -> np.ndarray:
+        """Labels of units, those without one alone."""
+        missing = np.flatnonzero(labels < 0)
+        labels = labels.copy()
+        labels[missing] = labels.max() + 1 + np.arange(len(missing))
+        return labels
+
+    def _descend(self, against, start, rng, zealous) -> tuple[np.ndarray, int]:
+        labels, n_scans = start.copy(), 0
+        n_slots = max(self.n_slots, int(labels.max()) + 1 + _SPARE_SLOTS)
+        while True:
+            n_slots = min(n_slots, max(self.n_units, 1))
+            objective, seats = self._state(against, labels, n_slots)
+            rules = Rules(self.limits.max_clusters, self.limits.min_size, _MOST_SCANS, zealous, _TIE)
+            n_scans += search(rng, objective, seats, rules)
+            labels = canonical(seats.labels)
+            full = int(labels.max()) + 1 == n_slots
+            if not full or n_slots >= min(self.n_units, self.limits.max_clusters):
+                return labels, n_scans
+            n_slots *= 2
+
+    def state(self, labels: np.ndarray, n_slots: int) -> tuple[Any, Seats]:
+        """The compiled search's view of a partition of the units, with room for so many clusters."""
+        return self._state(self._against, labels, n_slots)
+
+    def _state(self, against, labels, n_slots) -> tuple[Any, Seats]:
+        seats = Seats(
+            labels=labels,
+            weights=self.units.sizes,
+            sizes=np.zeros(n_slots, np.int64),
+            change=np.zeros(n_slots),
+            order=np.arange(self.n_units),
+            kept=np.zeros(self.n_units, np.int64),
+            tried=np.arange(n_slots),
+        )
+        return objective_of(self.loss, against, self.units, n_slots), seats
+
+    @property
+    def scan_steps(self) -> float:
+        """Elementary steps of a scan for every draw that it reads."""
+        n_atoms = float(len(self.kept))
+        return n_atoms**2 if isinstance(self.loss, VILowerBound) else n_atoms * self.n_slots
+
+    @property
+    def work(self) -> float:
+        """Elementary steps of a short run: it seats all, and sweetens twice."""
+        return 3.0 * self.scan_steps * (1 if self._against is None else self._against.n_draws)
+
+    def _affordable_draws(self) -> float:
+        return min(SCAN_WORK / self.scan_steps, TABLE_CELLS / (self.n_rows * self.n_slots))
+
+    def _is_within(self, n_draws: int) -> bool:
+        most = MOST_PAIR_WORK if isinstance(self.loss, VILowerBound) else MOST_WORK
+        return n_draws * self.n_rows * self.n_slots <= TABLE_CELLS and n_draws * self.scan_steps <= most
+
+    def _references(self, n_draws: int) -> References:
+        return references(self.draws, self.kept, n_draws, without_single=self._adds)

@@ -1,0 +1,122 @@
+"""From many starts to one partition of little expected loss: SALSO (Dahl, Johnson and Mueller, 2022)."""
+
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.partitions import canonical
+from partita.posterior.condensing import Condensed
+from partita.posterior.descent import Limits, Problem
+from partita.posterior.expected import expected_losses
+from partita.posterior.losses import VI, Loss, VILowerBound
+
+ALL_WORK = 4e9
+"""Elementary steps (about half a nanosecond each) that all runs may take together where their number is free."""
+
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Run:
+    """One start of the search and where it led.
+
+    Attributes
+    ----------
+    start : str
+        "draw" (the best of the draws), "sequential" (objects one after the other in random order, each where it costs
+        least) or "random" (random labels).
+    expected_loss : float
+        Of the partition found, exactly.
+    n_clusters : int
+    scans : int
+        Passes over all objects.
+    """
+
+    start: str
+    expected_loss: float
+    n_clusters: int
+    scans: int
+
+
+def search(
+    loss: Loss,
+    draws: Condensed,
+    units: np.ndarray,
+    best_draw: np.ndarray,
+    *,
+    limits: Limits,
+    runs: int | None,
+    n_jobs: int,
+    seed: np.random.SeedSequence,
+) -> tuple[np.ndarray, float, list[Run]]:
+    """Find a partition of the atoms of ``draws``: its labels, its expected loss and a record of every start.
+
+    A run seats units, then *sweetens*: takes every unit in turn out of its cluster and puts it where the expected
+    loss is least, an existing cluster or a new one, until none moves; then *zealous updates* dissolve up to ten
+    clusters, one at a time, seat their units anew and sweeten, and keep what is better. The first run starts from
+    ``best_draw`` (units at -1 have no seat yet), the others from a sequential or a random allocation in turn. The
+    result is the best of all runs, of one single cluster and, where it obeys the limits, of ``best_draw`` itself.
+
+    Atoms of equal number in ``units`` move as one; atoms that no draw labels get -1. Given ``seed`` the result
+    does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
+    """
+    problem = Problem(loss, draws, units, limits)
+    if problem.is_too_large and isinstance(loss, VILowerBound):
+        _warn("'vi-lb' compares all pairs, which are too many here: the search was for 'vi'.")
+        problem = Problem(VI(), draws, units, limits)
+    runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
+    starts = list(_starts(problem, best_draw, runs, seed))
+    if problem.is_too_large:
+        _warn(f"Draws of up to {problem.n_drawn:,} clusters are too large to search: the estimate is the best draw.")
+        found, scans = [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
+    else:
+        with ThreadPoolExecutor(max(1, min(n_jobs, runs))) as pool:
+            results = list(pool.map(lambda start: problem.descend(*start[1:]), starts))
+        found, scans = [problem.on_atoms(seats) for seats, _ in results], [n for _, n in results]
+    tried = [*found, problem.on_atoms(np.zeros(problem.n_units, np.int64))]
+    if np.all(best_draw[problem.kept] >= 0) and limits.allow(best_draw, draws.counts):
+        tried.append(canonical(best_draw))
+    losses = _expected(loss, tried, draws)
+    best = _first_best(losses, tried)
+    if problem.reads_some and best < len(found):
+        polished = problem.polish(tried[best])
+        tried, losses = [*tried, polished], [*losses, *_expected(loss, [polished], draws)]
+        best = _first_best(losses, tried)
+    records = [
+        Run(start[0], losses[k], int(found[k].max()) + 1, scans[k]) for k, start in enumerate(starts[: len(found)])
+    ]
+    return tried[best], losses[best], records
+
+
+def _starts(
+    problem: Problem, best_draw: np.ndarray, runs: int, seed: np.random.SeedSequence
+) -> Iterator[tuple[str, np.ndarray, np.random.Generator]]:
+    n_labels = max(1, min(problem.n_drawn, problem.limits.max_clusters))
+    for run, child in enumerate(seed.spawn(runs)):
+        rng = np.random.Generator(np.random.PCG64(child))
+        if run == 0:
+            yield "draw", problem.on_units(best_draw), rng
+        elif run % 2:
+            yield "sequential", np.full(problem.n_units, -1), rng
+        else:
+            yield "random", canonical(rng.integers(0, n_labels, problem.n_units)), rng
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, UserWarning, stacklevel=6)
+
+
+def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[float]:
+    """Expected losses; equal partitions are evaluated once."""
+    distinct, which = np.unique(np.stack(tried), axis=0, return_inverse=True)
+    return [float(value) for value in expected_losses(loss, distinct, draws)[which.ravel()]]
+
+
+def _first_best(losses: list[float], tried: list[np.ndarray]) -> int:
+    """Of equal losses the partition of fewest clusters, of those the first."""
+    least = min(losses)
+    ties = [k for k, value in enumerate(losses) if value <= least + _TIE * max(1.0, abs(least))]
+    return min(ties, key=lambda k: int(tried[k].max()))

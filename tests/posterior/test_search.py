@@ -1,0 +1,249 @@
+"""The search against enumeration and against every move that it could have made."""
+
+import numba
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from tests.oracles.partitions import set_partitions
+from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
+
+from partita.kernels.search import Rules, search, value
+from partita.partitions import Partitions, canonical
+from partita.posterior import (
+    LOSSES,
+    NVI,
+    VI,
+    Binder,
+    OneMinusARI,
+    Posterior,
+    VILowerBound,
+    ZeroOne,
+    descent,
+    least_expected,
+)
+from partita.posterior.condensing import condense
+from partita.posterior.descent import Limits, Problem
+from partita.posterior.estimate import Options, estimate_tied
+
+ROUNDING = 1e-10
+
+
+@numba.njit
+def compiled_value(objective):
+    return value(objective)
+
+
+PARTITIONS = {n: np.array(list(set_partitions(n))) for n in range(2, 9)}
+
+
+def random_posterior(seed):
+    """Draws of 2 to 8 objects; weights, missing labels and a limit on the clusters in turn."""
+    rng = np.random.default_rng(seed)
+    n_objects, n_draws = int(rng.integers(2, 9)), int(rng.integers(1, 15))
+    missing = 0.2 if seed % 3 == 1 else 0.0
+    draws = noisy_draws(
+        seed, n_objects=n_objects, n_draws=n_draws, n_clusters=3, share=rng.uniform(0.1, 1.0), missing=missing
+    )
+    draws[0, draws.max(axis=0) < 0] = 0  # every object is labelled somewhere
+    weights = random_weights(seed, n_draws) if seed % 2 else None
+    return draws, weights, int(rng.integers(1, 4)) if seed % 4 == 0 else None
+
+
+@pytest.mark.filterwarnings("ignore:No draw obeys")
+@pytest.mark.parametrize("loss", [*LOSSES.values()], ids=LOSSES)
+def test_the_search_finds_the_enumerated_minimum(loss):
+    n_minimal = 0
+    for seed in range(200):
+        draws, weights, most = random_posterior(seed)
+        found = Posterior(draws, weights=weights).estimate(loss=loss(), max_clusters=most, n_jobs=1)
+        every = PARTITIONS[draws.shape[1]]
+        allowed = every if most is None else every[every.max(axis=1) < most]
+        least = least_expected(allowed, draws, weights, loss=loss())[1].min()
+        assert found.expected_loss > least - ROUNDING
+        assert found.n_clusters <= (most or 8)
+        recomputed = least_expected(found.labels[None], draws, weights, loss=loss())[1][0]
+        assert found.expected_loss == pytest.approx(recomputed, abs=1e-12)
+        if draws.min() >= 0 and most is None:
+            assert found.expected_loss < least_expected(draws, draws, weights, loss=loss())[1].min() + ROUNDING
+        n_minimal += found.expected_loss < least + ROUNDING
+    assert n_minimal >= 198
+
+
+def moves(labels, units, most):
+    """Every partition that differs in one unit."""
+    for unit in np.unique(units[labels >= 0]):
+        for cluster in range(min(labels.max() + 2, most)):
+            yield np.where((units == unit) & (labels >= 0), cluster, labels)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+@pytest.mark.parametrize("loss", [loss for loss in EVERY if not isinstance(loss, ZeroOne)], ids=repr)
+def test_no_object_can_do_better_elsewhere(loss, missing):
+    draws, weights = noisy_draws(3, n_objects=15, n_draws=12, share=0.4, missing=missing), random_weights(3, 12)
+    found = Posterior(draws, weights=weights).estimate(loss=loss, runs=3)
+    assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, draws, weights), abs=1e-12)
+    others = np.array(list(moves(found.labels, np.arange(15), 15)))
+    assert least_expected(others, draws, weights, loss=loss)[1].min() > found.expected_loss - ROUNDING
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_stay_together_and_move_as_one(seed, missing):
+    draws = noisy_draws(seed, n_objects=20, n_draws=12, share=0.4, missing=missing)
+    weights, groups = random_weights(seed, 12), np.random.default_rng(seed).integers(0, 9, size=20)
+    found = estimate_tied(Partitions(draws), weights, groups)
+    for group in range(9):
+        assert len(np.unique(found.labels[groups == group])) <= 1
+    assert found.expected_loss == pytest.approx(slow_expected(VI(), found.labels, draws, weights), abs=1e-12)
+    others = np.array(list(moves(found.labels, groups, 20)))
+    assert least_expected(others, draws, weights)[1].min() > found.expected_loss - ROUNDING
+
+
+def test_groups_of_one_object_change_nothing():
+    draws = noisy_draws(1, share=0.4)
+    plain = Posterior(draws).estimate()
+    alone = estimate_tied(Partitions(draws), np.full(30, 1 / 30), np.random.default_rng(1).permutation(40), Options())
+    np.testing.assert_array_equal(plain.labels, alone.labels)
+    np.testing.assert_array_equal(plain.probabilities, alone.probabilities)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+@pytest.mark.parametrize("loss", [VI(a=0.7), Binder(), OneMinusARI(), NVI(), VILowerBound()], ids=repr)
+def test_the_objective_changes_as_the_loss_does(loss, missing):
+    """What the compiled state adds up move by move is the expected loss, up to a constant."""
+    draws = noisy_draws(5, n_objects=18, n_draws=9, share=0.5, missing=missing)
+    weights = random_weights(5, 9)
+    condensed = condense(Partitions(draws), weights)
+    problem = Problem(loss, condensed, np.arange(len(condensed.counts)), Limits(18))
+    differences = []
+    for seed in range(3):
+        labels = np.random.default_rng(seed).integers(0, 4, problem.n_units)
+        objective, seats = problem.state(labels, 12)
+        search(np.random.default_rng(seed), objective, seats, Rules(18, 1, 50, 3, 1e-12))
+        reached = problem.on_atoms(seats.labels)[condensed.inverse]
+        fresh, same = problem.state(seats.labels.copy(), 12)
+        search(np.random.default_rng(0), fresh, same, Rules(18, 1, 0, 0, 1e-12))  # seats them, and no more
+        np.testing.assert_allclose(compiled_value(objective), compiled_value(fresh), atol=1e-12)
+        differences.append(compiled_value(objective) - slow_expected(loss, reached, draws, weights))
+    np.testing.assert_allclose(differences, differences[0], atol=1e-12)
+
+
+def test_identical_objects_count_once_and_weigh_as_many():
+    draws = noisy_draws(2, n_objects=8, n_draws=10, share=0.5)
+    repeated = np.repeat(draws, [1, 3, 2, 1, 5, 1, 1, 2], axis=1)
+    for loss in EVERY:
+        found = Posterior(repeated).estimate(loss=loss, runs=4)
+        assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, repeated), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder", "nid"])
+def test_every_cluster_has_the_least_size(loss):
+    draws = noisy_draws(4, n_objects=30, n_draws=20, n_clusters=6, share=0.5)
+    free = Posterior(draws).estimate(loss=loss)
+    for least in (2, 5, 10, 16, 30):
+        found = Posterior(draws).estimate(loss=loss, min_size=least, max_clusters=5)
+        assert np.bincount(found.labels).min() >= least
+        assert found.n_clusters <= 5
+        assert found.expected_loss > free.expected_loss - ROUNDING
+        assert found.expected_loss == pytest.approx(slow_expected(found.loss, found.labels, draws), abs=1e-12)
+        one = least_expected(np.zeros((1, 30), int), draws, loss=loss)[1][0]
+        assert found.expected_loss < one + ROUNDING
+
+
+def test_least_size_against_enumeration():
+    n_minimal = 0
+    for seed in range(60):
+        draws = noisy_draws(seed, n_objects=7, n_draws=10, n_clusters=3, share=0.4)
+        found = Posterior(draws).estimate(min_size=3, n_jobs=1)
+        allowed = [p for p in PARTITIONS[7] if np.bincount(p).min() >= 3]
+        least = least_expected(allowed, draws)[1].min()
+        assert found.expected_loss > least - ROUNDING
+        n_minimal += found.expected_loss < least + ROUNDING
+    assert n_minimal >= 54  # the limit is met by repair: the best two clusters of three or more are sometimes missed
+
+
+def test_runs_are_recorded():
+    found = Posterior(noisy_draws(6, share=0.4)).estimate(runs=5)
+    assert [run.start for run in found.runs] == ["draw", "sequential", "random", "sequential", "random"]
+    assert min(run.expected_loss for run in found.runs) == pytest.approx(found.expected_loss, abs=1e-12)
+    assert all(run.scans >= 1 and run.n_clusters >= 1 for run in found.runs)
+
+
+def test_threads_change_nothing_and_seeds_only_the_starts():
+    posterior = Posterior(noisy_draws(7, share=0.5))
+    one, two = posterior.estimate(n_jobs=1), posterior.estimate(n_jobs=2)
+    assert one.runs == two.runs
+    np.testing.assert_array_equal(one.labels, two.labels)
+    other = posterior.estimate(random_state=np.random.default_rng(3))
+    assert other.runs[1:] != one.runs[1:]
+    assert posterior.estimate(random_state=5).runs == posterior.estimate(random_state=5).runs
+
+
+def test_more_clusters_than_any_draw_has():
+    """Binder's loss: three draws that each part another pair; apart, every pair is right in two of three."""
+    draws = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]])
+    found = Posterior(draws).estimate(loss="binder")
+    assert found.n_clusters == 4
+    many = np.stack([np.random.default_rng(s).permutation(60) // 2 for s in range(9)])
+    assert Posterior(many).estimate(loss="binder").n_clusters == 60
+
+
+@pytest.mark.parametrize("name", ["SCAN_WORK", "TABLE_CELLS"])
+def test_where_work_or_memory_are_short_fewer_draws_are_read(monkeypatch, name):
+    draws = noisy_draws(6, n_draws=200, share=0.3)
+    exact = Posterior(draws).estimate()
+    monkeypatch.setattr(descent, name, 0 if name == "SCAN_WORK" else 32 * 6 * 14)
+    found = Posterior(draws).estimate()
+    assert found.expected_loss == pytest.approx(slow_expected(VI(), found.labels, draws), abs=1e-12)
+    assert exact.expected_loss - ROUNDING < found.expected_loss < least_expected(draws, draws)[1].min() - 0.1
+
+
+@pytest.mark.parametrize(("name", "value"), [("MOST_WORK", 1), ("TABLE_CELLS", 32 * 6 * 14 - 1)])
+def test_where_there_is_no_room_for_a_scan_the_best_draw_is_returned(monkeypatch, name, value):
+    draws = noisy_draws(6, n_draws=200, share=0.3)
+    monkeypatch.setattr(descent, name, value)
+    with pytest.warns(UserWarning, match="Draws of up to 6 clusters are too large to search: the estimate is the best"):
+        found = Posterior(draws).estimate()
+    assert found.expected_loss == pytest.approx(least_expected(draws, draws)[1].min(), abs=1e-12)
+
+
+def test_where_pairs_are_too_many_the_lower_bound_is_searched_as_vi(monkeypatch):
+    draws = noisy_draws(6, share=0.3)
+    monkeypatch.setattr(descent, "MOST_PAIR_WORK", 1)
+    with pytest.warns(UserWarning, match="'vi-lb' compares all pairs"):
+        found = Posterior(draws).estimate(loss="vi-lb")
+    np.testing.assert_array_equal(found.labels, Posterior(draws).estimate().labels)
+    assert found.expected_loss == pytest.approx(slow_expected(VILowerBound(), found.labels, draws), abs=1e-12)
+
+
+def test_noise_of_draws_is_removed():
+    """Two groups overlap and labels are drawn by their probabilities: the answer is the likelier group of every row."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, size=400)
+    x = rng.normal(3.0 * truth)
+    draws = (rng.random((300, 400)) < 1.0 / (1.0 + np.exp(4.5 - 3.0 * x))).astype(int)
+    best_draw = draws[least_expected(draws, draws)[0]]
+    for loss in ("vi", "binder", "one-minus-ari"):
+        found = Posterior(draws).estimate(loss=loss, runs=4)
+        likelier = (x > 1.5).astype(int)
+        assert found.n_clusters == 2
+        assert adjusted_rand_score(likelier, found.labels) > 0.95
+        assert adjusted_rand_score(likelier, best_draw) < 0.9
+
+
+def test_the_most_probable_partition_is_the_draw_that_is_drawn_most():
+    draws = np.array([[0, 0, 1, 1]] * 3 + [[0, 1, 1, 1]] * 2 + [[0, 1, 2, 3]])
+    found = Posterior(draws).estimate(loss="zero-one")
+    np.testing.assert_array_equal(found.labels, [0, 0, 1, 1])
+    assert found.expected_loss == pytest.approx(0.5)
+    with pytest.warns(UserWarning, match="No draw obeys max_clusters and min_size"):
+        forced = Posterior(draws).estimate(loss="zero-one", max_clusters=1)
+    assert forced.expected_loss == pytest.approx(1.0)
+    np.testing.assert_array_equal(forced.labels, np.zeros(4))
+
+
+def test_draws_with_gaps_are_joined_where_they_fit():
+    draws = np.array([[0, 0, -1, -1, 1], [-1, -1, 0, 0, 1], [-1, 0, 0, -1, -1], [0, 1, -1, -1, -1]])
+    found = Posterior(draws, weights=[3, 2, 1.5, 1]).estimate(loss="zero-one")
+    assert found.expected_loss == pytest.approx(1 / 7.5)
+    np.testing.assert_array_equal(canonical(found.labels), [0, 0, 0, 0, 1])
