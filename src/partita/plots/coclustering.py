@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.partitions import by_size
+from partita.plots.canvas import NOT_KNOWN, axes_or_new, groups_in_words, rows_in_words, say_title
+from partita.plots.rows import spread
 from partita.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ MOST_ROWS = 1000
 COLORS = ("#f1faf5", "#b4e4d3", "#5cc5ad", "#36a0ab", "#3879a3", "#3c5397", "#372f60", "#1d1528")
 """Equal steps of lightness from pale (never together) to dark (always)."""
 
-NOT_KNOWN = "0.8"
 NARROWEST_NAMED, NARROWEST_SIZED = 0.04, 0.09
 """Shares of the rows shown from which a cluster has room for its name, and for its size too."""
 
@@ -77,7 +78,7 @@ def coclustering_data(posterior: Posterior, labels: Any = None, *, most_rows: in
     if clusters.max() < 0:
         raise ValueError("All labels are -1: there is no cluster to show.")
     sizes = np.bincount(clusters[clusters >= 0])
-    rows = _spread(clusters, sizes, most_rows)
+    rows = spread(clusters, sizes, most_rows)
     similarity = _similarity(posterior, rows)
     shown = clusters[rows]
     inner = np.lexsort((rows, -_closeness(similarity, shown), shown))
@@ -109,11 +110,9 @@ def coclustering(posterior: Posterior, labels: Any = None, ax: "Axes | None" = N
     matplotlib Axes
     """
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.figure import Figure
 
     data = coclustering_data(posterior, labels)
-    if ax is None:
-        ax = Figure(figsize=(6.4, 5.6), dpi=150, layout="constrained").subplots()
+    ax = axes_or_new(ax, height=5.6)
     colors = LinearSegmentedColormap.from_list("coclustering", COLORS).with_extremes(bad=NOT_KNOWN)
     size = len(data.order)
     image = ax.imshow(
@@ -123,7 +122,7 @@ def coclustering(posterior: Posterior, labels: Any = None, ax: "Axes | None" = N
     bar.set_label("probability of being in one group")
     bar.outline.set_visible(False)
     _draw_blocks(ax, data)
-    ax.set_title(_title(data), loc="left", fontsize="medium")
+    say_title(ax, _title(data))
     return ax
 
 
@@ -144,19 +143,14 @@ def _names(data: CoclusteringData) -> list[str]:
     shares = np.diff(data.boundaries) / len(data.order)
     names = [f"group {k}" if share >= NARROWEST_NAMED else "" for k, share in enumerate(shares)]
     return [
-        f"{name}\n{_rows(size)}" if share >= NARROWEST_SIZED else name
+        f"{name}\n{rows_in_words(size)}" if share >= NARROWEST_SIZED else name
         for name, size, share in zip(names, data.sizes, shares)
     ]
 
 
 def _title(data: CoclusteringData) -> str:
-    groups = "1 group" if data.n_clusters == 1 else f"{data.n_clusters} groups"
-    title = f"{_rows(data.n_rows)}, {groups}"
+    title = f"{rows_in_words(data.n_rows)}, {groups_in_words(data.n_clusters)}"
     return title if len(data.order) == data.n_rows else f"{title} ({len(data.order):,} of the rows shown)"
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n:,} rows"
 
 
 def _checked(labels: Any, n_objects: int) -> np.ndarray:
@@ -164,17 +158,6 @@ def _checked(labels: Any, n_objects: int) -> np.ndarray:
     if given.shape != (n_objects,):
         raise ValueError(f"labels must be one per row of the posterior, shape ({n_objects},); got {given.shape}.")
     return given
-
-
-def _spread(clusters: np.ndarray, sizes: np.ndarray, most_rows: int) -> np.ndarray:
-    """Rows evenly spaced within every cluster, about ``most_rows`` in all, cluster after cluster."""
-    share = min(1.0, most_rows / sizes.sum())
-    chosen = []
-    for k, size in enumerate(sizes):
-        n_shown = max(1, round(size * share))
-        members = np.flatnonzero(clusters == k)
-        chosen.append(members[(np.arange(n_shown) * size) // n_shown])
-    return np.concatenate(chosen)
 
 
 def _similarity(posterior: Posterior, rows: np.ndarray) -> np.ndarray:
