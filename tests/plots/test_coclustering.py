@@ -105,3 +105,10 @@ def test_drawing_into_given_axes_and_a_note_when_rows_are_left_out():
     ax = coclustering(posterior, ax=given)
     assert ax is given
     assert ax.get_title("left") == "1,500 rows, 2 groups (1,000 of the rows shown)"
+
+
+def test_a_posterior_of_one_draw_shows_a_partition_in_the_order_of_another():
+    truth, found = np.repeat([0, 1, 2], [5, 4, 3]), np.repeat([0, 1], [5, 7])
+    data = coclustering_data(Posterior([found]), truth)
+    assert data.boundaries.tolist() == [0, 5, 9, 12]
+    np.testing.assert_array_equal(data.similarity, found[data.order][:, None] == found[data.order])

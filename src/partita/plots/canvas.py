@@ -29,6 +29,14 @@ def open_frame(ax: "Axes") -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def cluster_colors() -> list[tuple[float, ...]]:
+    """Colours of clusters 0, 1, ...: the palette, then paler, then darker; after the last they start again."""
+    from matplotlib.colors import to_rgb
+
+    mixed = ((1.0, 0.0), (0.5, 0.5), (0.6, 0.0))  # share of the colour, and of white; the rest is black
+    return [tuple(share * c + white for c in to_rgb(color)) for share, white in mixed for color in PALETTE]
+
+
 def rows_in_words(n: int) -> str:
     """1 row, 2,500 rows."""
     return "1 row" if n == 1 else f"{n:,} rows"

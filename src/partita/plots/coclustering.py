@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.partitions import by_size
 from partita.plots.canvas import NOT_KNOWN, axes_or_new, groups_in_words, rows_in_words, say_title
-from partita.plots.rows import spread
+from partita.plots.rows import labels_or_estimate, spread
 from partita.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ def coclustering_data(posterior: Posterior, labels: Any = None, *, most_rows: in
     -----
     Cost O(draws x m^2) for the m rows shown; never an n x n array.
     """
-    given = posterior.estimate().labels if labels is None else _checked(labels, posterior.n_objects)
-    clusters = by_size(given)
+    clusters = labels_or_estimate(posterior, labels)
     if clusters.max() < 0:
         raise ValueError("All labels are -1: there is no cluster to show.")
     sizes = np.bincount(clusters[clusters >= 0])
@@ -151,13 +149,6 @@ def _names(data: CoclusteringData) -> list[str]:
 def _title(data: CoclusteringData) -> str:
     title = f"{rows_in_words(data.n_rows)}, {groups_in_words(data.n_clusters)}"
     return title if len(data.order) == data.n_rows else f"{title} ({len(data.order):,} of the rows shown)"
-
-
-def _checked(labels: Any, n_objects: int) -> np.ndarray:
-    given = np.asarray(labels)
-    if given.shape != (n_objects,):
-        raise ValueError(f"labels must be one per row of the posterior, shape ({n_objects},); got {given.shape}.")
-    return given
 
 
 def _similarity(posterior: Posterior, rows: np.ndarray) -> np.ndarray:

@@ -1,6 +1,21 @@
-"""Which rows a picture shows, when all of them would not be told apart."""
+"""Which clusters the rows of a picture are in, and which rows it shows when all would not be told apart."""
+
+from typing import Any
 
 import numpy as np
+
+from partita.partitions import by_size
+from partita.posterior import Posterior
+
+
+def labels_or_estimate(posterior: Posterior, labels: Any) -> np.ndarray:
+    """The given labels, or those of the estimate, renamed 0, 1, ... from the largest cluster to the smallest."""
+    given = posterior.estimate().labels if labels is None else np.asarray(labels)
+    if given.shape != (posterior.n_objects,):
+        raise ValueError(
+            f"labels must be one per row of the posterior, shape ({posterior.n_objects},); got {given.shape}."
+        )
+    return by_size(given)
 
 
 def spread(clusters: np.ndarray, sizes: np.ndarray, most_rows: int) -> np.ndarray:
