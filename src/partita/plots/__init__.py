@@ -1,13 +1,29 @@
 """Pictures of what was learned: one file per plot, each with a data function and a draw function."""
 
+from partita.plots.cluster_sizes import ClusterSizesData, cluster_sizes, cluster_sizes_data
 from partita.plots.coclustering import CoclusteringData, coclustering, coclustering_data
+from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
+from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
 from partita.plots.partition_cost import CostCurve, partition_cost, partition_cost_data
+from partita.plots.sparse_share import SparseShareData, sparse_share, sparse_share_data
 
 __all__ = [
+    "ClusterSizesData",
     "CoclusteringData",
     "CostCurve",
+    "CredibleBallData",
+    "NClustersData",
+    "SparseShareData",
+    "cluster_sizes",
+    "cluster_sizes_data",
     "coclustering",
     "coclustering_data",
+    "credible_ball",
+    "credible_ball_data",
+    "n_clusters",
+    "n_clusters_data",
     "partition_cost",
     "partition_cost_data",
+    "sparse_share",
+    "sparse_share_data",
 ]
