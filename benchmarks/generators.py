@@ -104,3 +104,24 @@ def mixed_groups(
         middle = 0.5 * (low + high)
         low, high = (middle, high) if at(middle).best_agreement() < agreement else (low, middle)
     return at(high)
+
+
+def noisy_partitions(n: int, n_draws: int, n_groups: int, noise: float, *, seed: int) -> np.ndarray:
+    """Draws of one partition in which every label is a random one with probability ``noise``, (n_draws, n) int16."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, n_groups, n).astype(np.int16)
+    draws = np.tile(truth, (n_draws, 1))
+    for draw in draws:
+        moved = np.flatnonzero(rng.random(n) < noise)
+        draw[moved] = rng.integers(0, n_groups, len(moved))
+    return draws
+
+
+def kmeans_partitions(n: int, n_partitions: int, n_groups: int, *, spread: float, seed: int) -> np.ndarray:
+    """K-means clusterings from random starts of groups in the plane, (n_partitions, n)."""
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import make_blobs
+
+    X, _ = make_blobs(n, centers=n_groups, cluster_std=spread, random_state=seed)
+    fits = [KMeans(n_groups, n_init=1, init="random", random_state=s).fit(X) for s in range(n_partitions)]
+    return np.array([fit.labels_ for fit in fits])
