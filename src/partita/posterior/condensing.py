@@ -50,13 +50,20 @@ def checked_weights(weights: np.ndarray | None, n_draws: int) -> np.ndarray:
     """Weights of draws as float64 that sum to 1; ``None`` is equal weights."""
     if weights is None:
         return np.full(n_draws, 1.0 / n_draws)
-    given = np.asarray(weights, dtype=np.float64)
+    try:
+        given = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("weights must be numbers, one per draw.") from None
     if given.shape != (n_draws,):
         raise ValueError(f"weights must have one entry per draw, shape ({n_draws},); got {given.shape}.")
-    if not np.all(np.isfinite(given)) or given.min() < 0:
-        raise ValueError("weights must be finite and non-negative.")
-    if given.sum() <= 0:
+    bad = np.flatnonzero(~np.isfinite(given) | (given < 0))
+    if len(bad):
+        raise ValueError(f"The weight of draw {bad[0]} is {given[bad[0]]}: weights must be finite and non-negative.")
+    largest = given.max()
+    if largest <= 0:
         raise ValueError("weights are all 0: at least one draw needs a positive weight.")
+    if largest > np.finfo(np.float64).max / n_draws:
+        given = given / largest
     total = given.sum()
     # Weights that sum to 1 up to rounding stay as they are: saving and loading change nothing.
     return given.copy() if abs(total - 1.0) < 1e-12 else given / total

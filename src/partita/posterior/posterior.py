@@ -49,6 +49,39 @@ class Posterior:
         self.traces = self._checked_traces(traces)
         self.provenance = _jsonable(provenance)
 
+    @classmethod
+    def from_draws(cls, draws: Any, *, weights: Any = None) -> "Posterior":
+        """Read draws that were made elsewhere: one row per draw, one column per object.
+
+        Parameters
+        ----------
+        draws : array-like, frame, list of labelings, path, Partitions or Posterior
+            Labels of shape (n_draws, n_objects) or (chain, draw, object): an array of numbers, text or objects; a list
+            of lists, tuples or arrays; a pandas, polars or pyarrow frame; the path of a CSV, Parquet, .npy or .npz
+            file, or of one that `save` wrote. Labels are anything hashable. -1, None, nan, NaT, NA and an empty cell of
+            a file mean that the object is not observed in that draw.
+        weights : array-like, (n_draws,) or (chain, draw), optional
+            Non-negative weights of the draws; equal by default, or those that a Posterior has.
+
+        Returns
+        -------
+        Posterior
+            ``provenance["objects"]`` holds the names of the objects where the columns have some.
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            With the draw and the object that cannot be used.
+
+        Notes
+        -----
+        Integers are not copied before labels are made canonical; other labels cost a dictionary look-up each. For the
+        rules on files see ``docs/draws.md``.
+        """
+        from partita.posterior.reading import read_draws
+
+        return read_draws(draws, weights)
+
     def __repr__(self) -> str:
         clusters = self.n_clusters()
         likely = max(clusters, key=lambda k: clusters[k])

@@ -91,6 +91,15 @@ def read_container(path: str | os.PathLike, *kinds: str) -> tuple[dict[str, Any]
         raise ValueError(_damaged(source)) from error
 
 
+def is_container(path: str | os.PathLike) -> bool:
+    """Whether a file starts as `write_container` writes it; one that is not there, or cannot be read, does not."""
+    try:
+        _check_first_bytes(Path(path))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 class _RefusedError(Exception):
     """The file can be read but not used; the message says why."""
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LINE_ENDS = b"\r\n"
-# A first line that spreadsheets write and read.
-_TOLD_SEPARATOR = re.compile(rb"sep=(?P<separator>[,;|\t])\r?\n")
+TOLD_SEPARATOR = re.compile(rb"sep=(?P<separator>[,;|\t])\r?\n")
+"""A first line that spreadsheets write and read."""
 NUMBER = r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?"
 """A number as text, with a point or a comma."""
 # Comma last: where another one fits, commas are part of the cells.
 _SEPARATORS = ("\t", ";", "|", ",")
-# Of a table with one column: the separator that no text table holds.
-_NO_SEPARATOR = "\x1f"
+NO_SEPARATOR = "\x1f"
+"""Of a table with one column: the separator that no text table holds."""
 _RECORDS_LOOKED_AT = 20
 # A record must fit into one block.
 _BLOCK_SIZE = 1 << 24
@@ -51,13 +51,13 @@ def read_text(content: bytes, shown: str) -> TextTable:
     shown : str
         What messages call the file.
     """
-    told = _TOLD_SEPARATOR.match(content)
+    told = TOLD_SEPARATOR.match(content)
     content = content[told.end() :] if told else content
     try:
-        separator = told["separator"].decode() if told else _find_separator(content)
+        separator = told["separator"].decode() if told else find_separator(content)
         header = next(filter(None, _records(content, separator)))
     except UnicodeDecodeError:
-        _refuse_encoding(content, shown)
+        refuse_encoding(content, shown)
     except csv.Error:
         _refuse_open_quote(1, shown)
     columns = _parse(content, separator, len(header), shown)
@@ -75,13 +75,14 @@ def _lines(content: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
 
 
-def _find_separator(content: bytes) -> str:
+def find_separator(content: bytes) -> str:
+    """The separator of text that does not tell it; see `read_text`."""
     fitting = [separator for separator in _SEPARATORS if _shared_length(content, separator) > 1]
     if fitting:
         return fitting[0]
     header = next(line for line in _lines(content) if line.strip("\r\n"))
     best = max(_SEPARATORS, key=header.count)
-    return best if best in header else _NO_SEPARATOR
+    return best if best in header else NO_SEPARATOR
 
 
 def _shared_length(content: bytes, separator: str) -> int:
@@ -105,7 +106,7 @@ def _parse(content: bytes, separator: str, n_columns: int, shown: str) -> "list[
             parse_options=arrow_csv.ParseOptions(
                 delimiter=separator,
                 newlines_in_values=b'"' in content,
-                ignore_empty_lines=separator != _NO_SEPARATOR,
+                ignore_empty_lines=separator != NO_SEPARATOR,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
@@ -152,7 +153,7 @@ def _refuse_text(content: bytes, separator: str, n_columns: int, shown: str, rea
                 _refuse_ragged(line, len(record), n_columns, shown)
             line = records.line_num + 1
     except UnicodeDecodeError:
-        _refuse_encoding(content, shown)
+        refuse_encoding(content, shown)
     except csv.Error:
         _refuse_open_quote(line, shown)
     raise ValueError(f"{shown} could not be read as a text table ({reason}). Write it again as CSV.") from None
@@ -185,7 +186,8 @@ def _refuse_open_quote(line: int, shown: str) -> NoReturn:
     raise ValueError(f"A quote opened in line {line} of {shown} is never closed: close it or take it out.") from None
 
 
-def _refuse_encoding(content: bytes, shown: str) -> NoReturn:
+def refuse_encoding(content: bytes, shown: str) -> NoReturn:
+    """Name the first line that is not UTF-8."""
     place = _first_bad_byte(content)
     raise ValueError(
         f"Line {_line_of(content, place)} of {shown} is not text in UTF-8 (byte 0x{content[place : place + 1].hex()}). "

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # What is known of a column beforehand: it holds numbers, categories (which may be numbers), or nothing but text.
 Wanted = Literal["numbers", "categories", "text"]
 
-_MISSING_WORDS = ("na", "n/a", "#n/a", "nan", "null", "none", "?", ".")
+MISSING_WORDS = ("na", "n/a", "#n/a", "nan", "null", "none", "?", ".")
+"""What stands for no value among numbers, in lower case."""
 _TRUTH_WORDS = ("true", "false")
 _NUMBER = re.compile(rf"{NUMBER}|[+-]?inf(inity)?", re.IGNORECASE)
 _CODE = r"^0[0-9]+$"
@@ -103,7 +104,7 @@ def _is_missing_word(cells: "pa.Array") -> "pa.Array":
     import pyarrow as pa
     from pyarrow import compute as pc
 
-    return pc.is_in(pc.utf8_lower(cells), value_set=pa.array(_MISSING_WORDS))
+    return pc.is_in(pc.utf8_lower(cells), value_set=pa.array(MISSING_WORDS))
 
 
 def _as_numbers(cells: "pa.Array", wanted: Wanted | None, decimal_comma: bool) -> "pa.Array | None":
@@ -111,7 +112,7 @@ def _as_numbers(cells: "pa.Array", wanted: Wanted | None, decimal_comma: bool) -
     from pyarrow import compute as pc
 
     first = _first(cells)
-    if not _NUMBER.fullmatch(first) and first.lower() not in _MISSING_WORDS:
+    if not _NUMBER.fullmatch(first) and first.lower() not in MISSING_WORDS:
         return None  # most columns of text end here, before all of their cells are looked at
     if wanted != "numbers" and pc.any(pc.match_substring_regex(cells, _CODE)).as_py():
         return None

@@ -29,6 +29,8 @@ _OTHER_FORMATS = {
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "an SQLite database",
     b"\x93NUMPY": "a numpy array file",
+    b"RDX": "an R workspace",
+    b"X\n\x00\x00\x00": "an R data file",
     b"%PDF": "a PDF document",
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ": "compressed with xz",
@@ -78,7 +80,13 @@ def read_file(
 
 
 def _read(path: str | os.PathLike, wanted: Mapping[str, Wanted]) -> "pa.Table":
-    shown = _shown(path)
+    shown = shown_path(path)
+    content = read_parquet_or_text(path, shown)
+    return type_columns(read_text(content, shown), wanted) if isinstance(content, bytes) else content
+
+
+def read_parquet_or_text(path: str | os.PathLike, shown: str) -> "pa.Table | bytes":
+    """The table in a Parquet file, or the text in any other one; ``shown`` is what messages call the file."""
     content = _uncompressed(_bytes_of(path, shown), shown).removeprefix(_BYTE_ORDER_MARK)
     if not content.strip():
         raise ValueError(f"{shown} is empty. Write a header and one line per row into it.")
@@ -89,7 +97,7 @@ def _read(path: str | os.PathLike, wanted: Mapping[str, Wanted]) -> "pa.Table":
             f"{shown} is no Parquet file, despite its name. Write it again, or name it .csv if it is text."
         )
     _refuse_other_formats(content, shown)
-    return type_columns(read_text(content, shown), wanted)
+    return content
 
 
 def _wanted(column_types: Mapping[Any, str] | None, schema: Schema | None) -> dict[str, Wanted]:
@@ -106,7 +114,8 @@ def _wanted_again(kind: str, levels: tuple) -> Wanted:
     return "text" if levels and all(isinstance(level, str) for level in levels) else "categories"
 
 
-def _shown(path: str | os.PathLike) -> str:
+def shown_path(path: str | os.PathLike) -> str:
+    """What messages call a file: its path, or the end of a long one."""
     text = os.fspath(path)
     return repr(text if len(text) <= _SHOWN_LENGTH else f"...{text[-_SHOWN_LENGTH:]}")
 

@@ -1,0 +1,177 @@
+"""Draws as text: one line per draw, with or without a header and row names."""
+
+import csv
+import io
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.posterior.coding import code_numbers, code_values
+from partita.posterior.row_names import counts_rows, has_row_names
+from partita.table.csv_text import NO_SEPARATOR, NUMBER, TOLD_SEPARATOR, find_separator, refuse_encoding
+from partita.table.csv_types import MISSING_WORDS
+from partita.table.names import refuse_repeated
+from partita.table.wording import count_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NUMBER = re.compile(NUMBER)
+_MISSING_CELLS = ["", *MISSING_WORDS, *(word.upper() for word in MISSING_WORDS), "NaN"]
+_BLOCK_SIZE = 1 << 24
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines that are not empty, without quotes, and what separates their cells; ``numbers`` counts from 1."""
+
+    lines: list[bytes]
+    numbers: list[int]
+    separator: bytes
+
+    def cells(self, i: int) -> list[str]:
+        return [cell.strip() for cell in self.lines[i].decode().split(self.separator.decode())]
+
+
+def read_text(content: bytes, shown: str) -> tuple[np.ndarray, list[str] | None]:
+    """Codes of the labels, (n_draws, n_objects), and the names of the objects where there is a header.
+
+    The separator is found as for tables; lines without one are taken apart at spaces. A first line that holds
+    something else than numbers and empty cells is a header, and so is one that counts the columns. A first column
+    without a name that counts the lines is left out. Cost: a pass over the bytes for all whole numbers, and for other
+    labels one dictionary look-up per cell.
+    """
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        refuse_encoding(content, shown)
+    text = _plain_lines(content)
+    names = _header(text)
+    start = 0 if names is None else 1
+    if start == len(text.lines):
+        raise ValueError("there is a header but no draw. Add at least one line of labels.")
+    _refuse_ragged(text, start, len(names) if names else text.lines[0].count(text.separator) + 1)
+    codes, values = _parse(b"\n".join(text.lines[start:]).replace(text.separator, b"\n") + b"\n")
+    codes = codes.reshape(len(text.lines) - start, -1)
+    first = codes[:, 0].tolist() if values is None else [values[code] for code in codes[:, 0]]
+    if has_row_names(names[0] if names else None, first, codes.shape[1]):
+        codes, names = codes[:, 1:], names and names[1:]
+    if names is not None:
+        refuse_repeated(names)
+    return (code_numbers(codes) if values is None else _coded(values, codes)), names
+
+
+def _plain_lines(content: bytes) -> _Lines:
+    told = TOLD_SEPARATOR.match(content)
+    content = content[told.end() :] if told else content
+    separator = told["separator"] if told else find_separator(content).encode()
+    at_spaces = separator == NO_SEPARATOR.encode() and b" " in content.strip().splitlines()[0].strip()
+    separator = b" " if at_spaces else separator
+    if b'"' in content:
+        cell = rb'"([^"\r\n' + re.escape(separator) + rb']*)"'
+        content = re.sub(cell, rb"\1", content)
+    if b'"' in content:
+        content, separator = _requoted(content, separator), NO_SEPARATOR.encode()
+    elif at_spaces:
+        content, separator = b"\n".join(b"\t".join(line.split()) for line in content.splitlines()), b"\t"
+    lines = content.splitlines()
+    numbers = [i + 1 for i, line in enumerate(lines) if line.strip(b"\r\n ") or separator == NO_SEPARATOR.encode()]
+    while not lines[numbers[-1] - 1].strip():
+        numbers.pop()
+    return _Lines([lines[i - 1] for i in numbers], numbers, separator)
+
+
+def _requoted(content: bytes, separator: bytes) -> bytes:
+    """Text whose quoted cells hold separators or ends of lines, with a separator that no cell holds."""
+    records = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator.decode(), skipinitialspace=True)
+    return "\n".join(NO_SEPARATOR.join(" ".join(cell.splitlines()) for cell in record) for record in records).encode()
+
+
+def _header(text: _Lines) -> list[str] | None:
+    """Names in the first line, an empty one added where R left out that of the row names; None: no header."""
+    cells = text.cells(0)
+    n_lines = len(text.lines)
+    short = n_lines > 1 and text.lines[1].count(text.separator) == len(cells)
+    if not all(_NUMBER.fullmatch(cell) or _is_missing(cell) for cell in cells):
+        return ["", *cells] if short else cells
+    named = cells[1:] if cells[0] == "" else cells
+    if n_lines == 1 or len(named) < 2 or not counts_rows([_number(cell) for cell in named]):
+        return None
+    warnings.warn(
+        f"The first line counts the columns ({named[0]} to {named[-1]}) and is read as a header. If it is a draw, write"
+        " names of the objects above it.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return ["", *cells] if short else cells
+
+
+def _refuse_ragged(text: _Lines, start: int, n_cells: int) -> None:
+    for i in range(start, len(text.lines)):
+        found = text.lines[i].count(text.separator) + 1
+        if found != n_cells:
+            other = "the header" if start else f"line {text.numbers[0]}"
+            raise ValueError(
+                f"line {text.numbers[i]} (draw {i - start}) has {count_of(found, 'cell')}, but {other} has {n_cells}:"
+                " every draw needs a cell for every object; it may be empty."
+            )
+
+
+def _parse(cells: bytes) -> tuple[np.ndarray, list[Any] | None]:
+    """Cells, one per line, as integers; otherwise as positions among values, and these values."""
+    import pyarrow as pa
+
+    try:
+        return _column(cells, pa.int64()).fill_null(-1).to_numpy(), None
+    except pa.ArrowInvalid:
+        encoded = _column(cells, pa.string()).combine_chunks().dictionary_encode()
+        words = [word.strip() for word in encoded.dictionary.to_pylist()]
+        return encoded.indices.to_numpy().astype(np.int64), _values(words)
+
+
+def _column(cells: bytes, kind: "pa.DataType") -> "pa.ChunkedArray":
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        pa.BufferReader(cells),
+        read_options=arrow_csv.ReadOptions(column_names=["cell"], block_size=_BLOCK_SIZE),
+        parse_options=arrow_csv.ParseOptions(delimiter=NO_SEPARATOR, quote_char=False, ignore_empty_lines=False),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types={"cell": kind}, null_values=_MISSING_CELLS, strings_can_be_null=False
+        ),
+    )["cell"]
+
+
+def _values(words: Sequence[str]) -> list[Any]:
+    """Numbers where all words are numbers, otherwise text; None where a word says that there is no label."""
+    told = [word for word in words if not _is_missing(word)]
+    if all(_NUMBER.fullmatch(word) for word in told):
+        return [None if _is_missing(word) else _number(word) for word in words]
+    return [None if _is_missing(word) or word == "-1" else word for word in words]
+
+
+def _coded(values: list[Any], positions: np.ndarray) -> np.ndarray:
+    """Codes of labels given as positions among values, of which several may be equal."""
+    code_of: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(code_of.__getitem__, values), np.int64, len(values))
+    return code_values(list(code_of), codes[positions])
+
+
+def _is_missing(word: str) -> bool:
+    return not word or word.lower() in MISSING_WORDS
+
+
+def _number(word: str) -> int | float | None:
+    if not _NUMBER.fullmatch(word):
+        return None
+    try:
+        return int(word)
+    except ValueError:
+        return float(word.replace(",", "."))
