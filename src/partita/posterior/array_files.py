@@ -3,7 +3,6 @@
 import os
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,34 +20,25 @@ def read_array_file(path: str | os.PathLike) -> np.ndarray | None:
     kind = _first_bytes(path)
     if not kind.startswith((_NPY, _ZIP)) or (kind.startswith(_ZIP) and not _holds_arrays(path)):
         return None
+    arrays = _arrays(path)
+    if len(arrays) != 1:
+        names = name_some(arrays, len(arrays))
+        raise ValueError(f"the file holds {len(arrays)} arrays ({names}): pass one of them, np.load(path)[name].")
+    return next(iter(arrays.values()))
+
+
+def _arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     try:
-        content = np.load(path, allow_pickle=False)
-        return content if isinstance(content, np.ndarray) else _only(content)
-    except (EOFError, OSError, zipfile.BadZipFile):
-        raise ValueError("the NumPy file is cut short or damaged: write it or copy it again.") from None
-    except ValueError as error:
-        if "allow_pickle" in str(error):
-            raise ValueError(
-                "the array holds Python objects, which can only be unpickled, and that is not safe. Save integers:"
-                " np.save(path, labels.astype(int))."
-            ) from None
-        if isinstance(error, _SeveralError):
-            raise
-        raise ValueError(f"the NumPy file cannot be read ({error}): write it again.") from None
-
-
-class _SeveralError(ValueError):
-    """A file of several arrays."""
-
-
-def _only(content: Any) -> np.ndarray:
-    with content:
-        if len(content.files) == 1:
-            return content[content.files[0]]
-        names = name_some(content.files, len(content.files))
-        raise _SeveralError(
-            f"the file holds {len(content.files)} arrays ({names}): pass one of them, np.load(path)[name]."
-        )
+        with open(path, "rb") as file:
+            content = np.load(file, allow_pickle=False)
+            return {"": content} if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
+    except (EOFError, OSError, ValueError, zipfile.BadZipFile) as error:
+        if "allow_pickle" not in str(error):
+            raise ValueError("the NumPy file is cut short or damaged: write it or copy it again.") from None
+        raise ValueError(
+            "the array holds Python objects, which can only be unpickled, and that is not safe. Save integers:"
+            " np.save(path, labels.astype(int))."
+        ) from None
 
 
 def _first_bytes(path: str | os.PathLike) -> bytes:

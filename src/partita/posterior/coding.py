@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 _EXACT = 2.0**53  # up to here floats hold every whole number
-_NOT_OBSERVED = "the number -1, None and nan mean not observed"
+_NOT_OBSERVED = "-1, None and nan mean not observed"
 _MISTAKABLE = ("", "-1", "NA", "nan", "NaN", "None")
 _MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
 
@@ -98,9 +98,7 @@ def _refuse(bad: np.ndarray, values: np.ndarray) -> NoReturn:
     value = values.ravel()[position if values.size > 1 else 0]
     value = value.item() if isinstance(value, np.generic) else value
     whole = isfinite(value) and value == int(value)
-    rule = (
-        f"labels that are numbers are 0 or more, and {_NOT_OBSERVED}" if whole else "labels that are numbers are whole"
-    )
+    rule = f"numbers must be 0 or more ({_NOT_OBSERVED})" if whole else "labels that are numbers must be whole"
     remedy = "" if whole else " Pass the clusters that objects were assigned to, not measurements or probabilities."
     raise ValueError(f"The label at {place(position, bad.shape)} (counted from 0) is {value}: {rule}.{remedy}")
 
@@ -121,5 +119,7 @@ def _warn_of_words(words: list[str]) -> None:
     if words:
         some = ", ".join(map(repr, words))
         warnings.warn(
-            f"The text {some} is taken as a label like any other: {_NOT_OBSERVED}.", UserWarning, stacklevel=2
+            f"The text {some} is taken as a label like any other: the number {_NOT_OBSERVED}.",
+            UserWarning,
+            stacklevel=2,
         )

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -16,7 +16,6 @@ from partita.posterior.coding import code_numbers, code_values
 from partita.posterior.row_names import counts_rows, has_row_names
 from partita.table.csv_text import NO_SEPARATOR, NUMBER, TOLD_SEPARATOR, find_separator, refuse_encoding
 from partita.table.csv_types import MISSING_WORDS
-from partita.table.names import refuse_repeated
 from partita.table.wording import count_of
 
 if TYPE_CHECKING:
@@ -62,8 +61,7 @@ def read_text(content: bytes, shown: str) -> tuple[np.ndarray, list[str] | None]
     first = codes[:, 0].tolist() if values is None else [values[code] for code in codes[:, 0]]
     if has_row_names(names[0] if names else None, first, codes.shape[1]):
         codes, names = codes[:, 1:], names and names[1:]
-    if names is not None:
-        refuse_repeated(names)
+    _refuse_repeated(names or [])
     return (code_numbers(codes) if values is None else _coded(values, codes)), names
 
 
@@ -89,6 +87,8 @@ def _plain_lines(content: bytes) -> _Lines:
 
 def _requoted(content: bytes, separator: bytes) -> bytes:
     """Text whose quoted cells hold separators or ends of lines, with a separator that no cell holds."""
+    if content.count(b'"') % 2:
+        raise ValueError("a quote is opened and never closed: close it or take it out.")
     records = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator.decode(), skipinitialspace=True)
     return "\n".join(NO_SEPARATOR.join(" ".join(cell.splitlines()) for cell in record) for record in records).encode()
 
@@ -103,12 +103,13 @@ def _header(text: _Lines) -> list[str] | None:
     named = cells[1:] if cells[0] == "" else cells
     if n_lines == 1 or len(named) < 2 or not counts_rows([_number(cell) for cell in named]):
         return None
-    warnings.warn(
-        f"The first line counts the columns ({named[0]} to {named[-1]}) and is read as a header. If it is a draw, write"
-        " names of the objects above it.",
-        UserWarning,
-        stacklevel=2,
-    )
+    if cells[0]:
+        warnings.warn(
+            f"The first line counts the columns ({named[0]} to {named[-1]}) and is read as a header. If it is a draw,"
+            " write a line of names above it.",
+            UserWarning,
+            stacklevel=2,
+        )
     return ["", *cells] if short else cells
 
 
@@ -121,6 +122,15 @@ def _refuse_ragged(text: _Lines, start: int, n_cells: int) -> None:
                 f"line {text.numbers[i]} (draw {i - start}) has {count_of(found, 'cell')}, but {other} has {n_cells}:"
                 " every draw needs a cell for every object; it may be empty."
             )
+
+
+def _refuse_repeated(names: list[str]) -> None:
+    repeated = [name for name, n in Counter(names).items() if n > 1]
+    if repeated:
+        raise ValueError(
+            f"the first line is read as names of the objects, and {repeated[0]!r} repeats. Names must differ; if the"
+            " first line is a draw, write a line of names above it."
+        )
 
 
 def _parse(cells: bytes) -> tuple[np.ndarray, list[Any] | None]:

@@ -60,8 +60,8 @@ def _read_path(path: str | os.PathLike) -> Posterior:
         content = read_parquet_or_text(path, shown)
         return _named(*(read_text(content, shown) if isinstance(content, bytes) else _read(content)))
     except (TypeError, ValueError) as error:
-        words = str(error)
-        raise type(error)(words if shown in words else f"{shown}: {words}") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(str(error) if shown in str(error) else f"{shown}: {error}") from None
 
 
 def _read(draws: Any) -> tuple[Any, list[str] | None]:

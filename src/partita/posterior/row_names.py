@@ -12,7 +12,7 @@ _FEW = 3
 def counts_rows(values: Sequence[Any]) -> bool:
     """Whether the values are 0, 1, 2, ... or 1, 2, 3, ..."""
     numbers = [int(value) if isinstance(value, str) and value.isdecimal() else value for value in values]
-    return numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return any(numbers == list(range(first, first + len(numbers))) for first in (0, 1))
 
 
 def has_row_names(name: str | None, values: Sequence[Any], n_columns: int) -> bool:
