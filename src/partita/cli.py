@@ -12,7 +12,7 @@ import typer
 BAD_INPUT = 2
 INTERRUPTED = 130
 TRACEBACK = "PARTITA_TRACEBACK"
-TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".npy", ".npz", ".partita")
 
 app = typer.Typer(
     help="Finds the groups in a table without being told how many there are, and says how sure it is.",
@@ -153,6 +153,53 @@ def predict(
 
 
 @app.command()
+def summarize(
+    draws: Annotated[
+        Path, typer.Argument(help="CSV, Parquet or .npy, a row per draw and a column per object; or a .partita file.")
+    ],
+    loss: Annotated[
+        str, typer.Option(help="What is made small: vi, binder, one-minus-ari, nvi, nid, zero-one or vi-lb.")
+    ] = "vi",
+    entropy: Annotated[
+        float, typer.Option(help="Weight of a draw's entropy; above 0, draws with tiny groups count less.")
+    ] = 0.0,
+    min_size: Annotated[int | None, typer.Option(min=1, help="The least objects that a group may have.")] = None,
+    max_clusters: Annotated[int | None, typer.Option(min=1, help="The most groups that there may be.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Starts of the search; more may find a better answer.")] = 16,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default: partita-NAME for draws NAME.csv.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Sum up draws of a partition that any program made, and write the answer to a folder.
+
+    -1 and empty cells mean that an object is not observed in that draw. Writes labels.csv (object, label,
+    confidence, runner-up), summary.json, posterior.partita (all draws) and coclustering.png.
+
+    Example: partita summarize draws.csv --loss binder --entropy 20
+    """
+    out = out or _default_folder(draws)
+    with _refusing():
+        from partita.runs.folder import prepare_folder, refuse_to_replace
+        from partita.runs.summarizing import SummaryRequest, read_draws_file
+        from partita.runs.summarizing import summarize as sum_up
+        from partita.runs.summary_files import FILES, refuse_run_of_a_table, write_summary
+        from partita.runs.summary_words import describe_draws, describe_summary
+
+        given = read_draws_file(SummaryRequest(draws, loss, entropy, max_clusters, min_size, runs, seed))
+        refuse_to_replace(draws, [out / name for name in FILES])
+        refuse_run_of_a_table(out)
+    with _made(out), _writing_to(out):
+        prepare_folder(out, FILES)
+        _say([*describe_draws(given), ""], quiet)
+        with _refusing():
+            summary = sum_up(given)
+        write_summary(summary, out)
+    _say([*describe_summary(summary), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the results; files of an earlier demo are replaced.")] = Path(
         "partita-demo"
@@ -173,7 +220,7 @@ def demo(
 def _default_folder(table: Path) -> Path:
     """partita-NAME for NAME.csv, NAME.csv.gz, NAME.parquet and the like."""
     name = table.name.removesuffix(".gz")
-    for suffix in TABLE_SUFFIXES:
+    for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     return Path(f"partita-{name or 'table'}")
 
@@ -214,6 +261,19 @@ def _say(lines: Iterable[str], quiet: bool) -> None:
 def _printable(line: str) -> str:
     """The line without what could move a terminal's cursor or change its colours."""
     return "".join(c if c.isprintable() else " " for c in line)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Take a folder that the block made away again when the block fails and left nothing in it."""
+    is_new = not folder.exists()
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 @contextmanager

@@ -68,21 +68,28 @@ def read_text(content: bytes, shown: str) -> tuple[np.ndarray, list[str] | None]
 def _plain_lines(content: bytes) -> _Lines:
     told = TOLD_SEPARATOR.match(content)
     content = content[told.end() :] if told else content
+    if not content.strip():
+        raise ValueError("there is no draw. Add at least one line of labels.")
     separator = told["separator"] if told else find_separator(content).encode()
-    at_spaces = separator == NO_SEPARATOR.encode() and b" " in content.strip().splitlines()[0].strip()
+    at_spaces = separator == NO_SEPARATOR.encode() and b" " in content.strip().splitlines()[0]
     separator = b" " if at_spaces else separator
-    if b'"' in content:
-        cell = rb'"([^"\r\n' + re.escape(separator) + rb']*)"'
-        content = re.sub(cell, rb"\1", content)
+    one_column = separator == NO_SEPARATOR.encode()
+    content = _without_quotes(content, separator)
     if b'"' in content:
         content, separator = _requoted(content, separator), NO_SEPARATOR.encode()
     elif at_spaces:
         content, separator = b"\n".join(b"\t".join(line.split()) for line in content.splitlines()), b"\t"
     lines = content.splitlines()
-    numbers = [i + 1 for i, line in enumerate(lines) if line.strip(b"\r\n ") or separator == NO_SEPARATOR.encode()]
-    while not lines[numbers[-1] - 1].strip():
-        numbers.pop()
-    return _Lines([lines[i - 1] for i in numbers], numbers, separator)
+    kept = [i for i, line in enumerate(lines) if line.strip(b" ")]
+    kept = list(range(kept[0], kept[-1] + 1)) if one_column else kept  # where an empty line is an empty cell
+    return _Lines([lines[i] for i in kept], [i + 1 for i in kept], separator)
+
+
+def _without_quotes(content: bytes, separator: bytes) -> bytes:
+    """The text without the quotes around cells that do not need them."""
+    end = re.escape(separator)
+    simple = rb'(?m)(^|(?<=%b))"([^"\r\n%b]*)"(?=%b|\r|\n|\Z)' % (end, end, end)
+    return re.sub(simple, rb"\2", content) if b'"' in content else content
 
 
 def _requoted(content: bytes, separator: bytes) -> bytes:

@@ -1,14 +1,12 @@
 """Read a table's file, set aside what names the rows or is to be ignored, and cluster the rest."""
 
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from partita.mixture import Mixture
 from partita.parameters import nearest
+from partita.runs.collecting import collecting
 from partita.runs.request import Request
 from partita.table import Origin, Table, read_file
 from partita.table.wording import name_some
@@ -42,7 +40,7 @@ def read_input(request: Request) -> Input:
     OSError, ValueError, TypeError
         With a sentence that says what cannot be used, where, and what to do.
     """
-    with _collecting() as said:
+    with collecting() as said:
         names_rows = () if request.id is None else (request.id,)
         frame = read_file(request.table, column_types=request.types, text=names_rows)
         for column in names_rows:
@@ -80,19 +78,9 @@ def mixture_for(given: Input, *, progress: bool = True) -> Mixture:
 def cluster(given: Input, model: Mixture) -> Run:
     """Fit the model; an interruption keeps what was drawn."""
     started = time.perf_counter()
-    with _collecting() as said:
+    with collecting() as said:
         model.fit(given.table)
     return Run(given, model, time.perf_counter() - started, given.warnings + said)
-
-
-@contextmanager
-def _collecting() -> Iterator[list[str]]:
-    """The words of all warnings of a block, each once."""
-    said: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield said
-    said.extend(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def _known(option: str, column: str, columns: list[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 import partita
 from partita.atomic import remove_leftovers, replacing
-from partita.mixture import Mixture
+from partita.posterior import Posterior
 from partita.runs.clustering import Run
 from partita.runs.columns import columns_of, to_csv
 from partita.runs.words import CONFIDENT, confidence
@@ -17,16 +17,20 @@ from partita.runs.words import CONFIDENT, confidence
 MODEL = "posterior.partita"
 SUMMARY = "summary.json"
 PREDICTIONS = "predictions.csv"
-FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
+PROFILE = "profile.csv"
+FILES = ("labels.csv", SUMMARY, PROFILE, MODEL, "coclustering.png")
 
 
-def prepare_folder(folder: Path) -> None:
-    """Make the folder and make sure that files can be written into it; raises OSError otherwise."""
+def prepare_folder(folder: Path, files: Iterable[str] = FILES) -> None:
+    """Make the folder and make sure that files can be written into it; raises OSError otherwise.
+
+    What killed processes left of ``files`` is removed.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / ".writable") as (temporary,):
         temporary.write_bytes(b"")
     (folder / ".writable").unlink()
-    for name in FILES:
+    for name in files:
         remove_leftovers(folder / name)
 
 
@@ -44,7 +48,7 @@ def write_run(run: Run, folder: Path) -> None:
         about.write_text(json.dumps(summary(run), indent=2) + "\n", encoding="utf-8")
         profile.write_text(to_csv(columns_of(run.model.profile_)), encoding="utf-8")
         run.model.save(model)
-        draw(run.model, picture)
+        draw(run.model.posterior_, run.model.labels_, picture)
 
 
 def labels_csv(run: Run) -> str:
@@ -91,11 +95,11 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
-def draw(model: Mixture, path: Path) -> None:
+def draw(posterior: Posterior, labels: np.ndarray, path: Path) -> None:
     """The co-clustering picture as PNG."""
     from matplotlib.figure import Figure
 
     from partita.plots import coclustering
 
-    axes = coclustering(model.posterior_, model.labels_)
+    axes = coclustering(posterior, labels)
     cast(Figure, axes.figure).savefig(path, format="png")

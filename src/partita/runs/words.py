@@ -1,5 +1,7 @@
 """A run in plain words: what was understood, what was found, how sure that is, what to do about it."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from partita.mixture import Mixture
@@ -48,7 +50,8 @@ def describe_run(run: Run) -> list[str]:
     n_chains, n_draws = model.posterior_.partitions.shape[:2]
     sure = int((confidence(model) >= CONFIDENT).sum())
     lines = [
-        f"{count_of(model.n_clusters_, 'group')} of {_sizes(model)}. How many groups there are: {_chances(model)}.",
+        f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(np.bincount(model.labels_), 'row')}."
+        f" How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}.",
         f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more.",
         f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {_verdict(run)}".rstrip(),
     ]
@@ -75,6 +78,25 @@ def confidence(model: Mixture) -> np.ndarray:
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
 
 
+def chances_in_words(chances: Mapping[int, float], n_clusters: int) -> str:
+    """The most probable numbers of groups, and that of the estimate where it is not among them."""
+    likely = sorted(chances, key=lambda k: -chances[k])[:3]
+    told = ", ".join(f"{k} with probability {chances[k]:.2f}" for k in likely if chances[k] >= 0.005)
+    if n_clusters in likely:
+        return told
+    own = chances.get(n_clusters, 0.0)
+    return f"{told}; {n_clusters} ({own:.2f}) is the best summary: groups that come and go are not in it"
+
+
+def sizes_in_words(sizes: np.ndarray, noun: str) -> str:
+    """The sizes of the groups, the largest first: ``12, 7, 3 rows``."""
+    shown, left = sizes[:MOST_GROUPS], len(sizes) - MOST_GROUPS
+    if len(sizes) == 1:
+        return count_of(int(sizes[0]), noun)
+    more = f" and {count_of(left, 'smaller group')}" if left > 0 else ""
+    return f"{', '.join(map(str, shown))} {noun}s{more}"
+
+
 def _verdict(run: Run) -> str:
     """Whether the chains agree, unless a warning says it."""
     verdict = run.model.diagnostics_.verdict
@@ -88,25 +110,6 @@ def _described_warnings(run: Run) -> list[str]:
     if not run.model.converged_:
         lines.append(MORE.format(run.model.posterior_.partitions.shape[1]))
     return lines
-
-
-def _chances(model: Mixture) -> str:
-    chances = model.posterior_.n_clusters()
-    likely = sorted(chances, key=lambda k: -chances[k])[:3]
-    told = ", ".join(f"{k} with probability {chances[k]:.2f}" for k in likely if chances[k] >= 0.005)
-    if model.n_clusters_ in likely:
-        return told
-    own = chances.get(model.n_clusters_, 0.0)
-    return f"{told}; {model.n_clusters_} ({own:.2f}) is the best summary: groups that come and go are not in it"
-
-
-def _sizes(model: Mixture) -> str:
-    sizes = np.bincount(model.labels_)
-    shown, left = sizes[:MOST_GROUPS], len(sizes) - MOST_GROUPS
-    if len(sizes) == 1:
-        return count_of(int(sizes[0]), "row")
-    more = f" and {count_of(left, 'smaller group')}" if left > 0 else ""
-    return f"{', '.join(map(str, shown))} rows{more}"
 
 
 def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[list[str]]:

@@ -1,0 +1,73 @@
+"""The files of a summary of draws: labels, what was found, the draws, and a picture."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import partita
+from partita.atomic import replacing
+from partita.posterior.membership import runners_up
+from partita.runs.columns import to_csv
+from partita.runs.folder import MODEL, PROFILE, SUMMARY, draw
+from partita.runs.summarizing import Summary
+from partita.runs.words import CONFIDENT
+
+FILES = ("labels.csv", SUMMARY, MODEL, "coclustering.png")
+
+
+def refuse_run_of_a_table(folder: Path) -> None:
+    """Refuse a folder of ``partita cluster``: its profile would stay and belong to other groups."""
+    if (folder / PROFILE).exists():
+        raise ValueError(
+            f"{str(folder)!r} holds the result of 'partita cluster', which would be replaced in part: choose another"
+            " folder with --out."
+        )
+
+
+def write_summary(summary: Summary, folder: Path) -> None:
+    """Write all `FILES`: each is the old one or the whole new one at any moment."""
+    with replacing(*(folder / name for name in FILES)) as (labels, about, draws, picture):
+        labels.write_text(labels_csv(summary), encoding="utf-8")
+        about.write_text(json.dumps(summary_json(summary), indent=2) + "\n", encoding="utf-8")
+        summary.given.posterior.save(draws)
+        draw(summary.posterior, summary.estimate.labels, picture)
+
+
+def labels_csv(summary: Summary) -> str:
+    """Name or number of every object, label, confidence and runner-up; -1 and an empty cell where no draw labels it."""
+    found = summary.estimate
+    others = np.where(found.labels < 0, -1, runners_up(found.labels, found.probabilities))
+    return to_csv(
+        {
+            "object": summary.object_names,
+            "label": found.labels,
+            "confidence": found.confidence,
+            "runner_up": others,
+        }
+    )
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    """What was found, for programs."""
+    posterior, found, request = summary.posterior, summary.estimate, summary.given.request
+    return {
+        "n_draws": posterior.n_draws,
+        "n_chains": posterior.n_chains,
+        "n_objects": posterior.n_objects,
+        "loss": request.loss,
+        "expected_loss": found.expected_loss,
+        "n_clusters": found.n_clusters,
+        "n_clusters_probabilities": {str(k): round(p, 6) for k, p in posterior.n_clusters().items()},
+        "sizes": summary.sizes.tolist(),
+        "n_confident": int((found.confidence >= CONFIDENT).sum()),
+        "n_unlabelled": int((found.labels < 0).sum()),
+        "entropy": request.entropy,
+        "ess": summary.ess,
+        "warnings": summary.warnings,
+        "request": request.to_dict(),
+        "seed": request.seed,
+        "seconds": round(summary.seconds, 3),
+        "version": partita.__version__,
+    }

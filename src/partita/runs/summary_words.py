@@ -1,0 +1,55 @@
+"""A summary of draws in plain words."""
+
+import numpy as np
+
+from partita.runs.summarizing import DrawsRead, Summary
+from partita.runs.words import CONFIDENT, chances_in_words, sizes_in_words
+from partita.table.wording import count_of
+
+_LEAST_SURE = 3
+_UNEQUAL = 1 - 1e-9
+
+
+def describe_draws(given: DrawsRead) -> list[str]:
+    """How many draws of how many objects, and how many labels are missing."""
+    posterior = given.posterior
+    n_missing = int((posterior.draws < 0).sum())
+    share = n_missing / posterior.draws.size
+    gaps = f"{n_missing} of {posterior.draws.size} labels missing ({share:.0%})" if n_missing else "no label missing"
+    chains = f" ({posterior.n_chains} chains)" if posterior.n_chains > 1 else ""
+    n_draws, n_objects = count_of(posterior.n_draws, "draw"), count_of(posterior.n_objects, "object")
+    return [f"{given.request.draws}: {n_draws}{chains} of {n_objects}, {gaps}."]
+
+
+def describe_summary(summary: Summary) -> list[str]:
+    """Groups, expected loss, number of groups, what is shaky, weights, and warnings."""
+    request, found = summary.given.request, summary.estimate
+    n_placed = int(summary.sizes.sum())
+    left_out = summary.posterior.n_objects - n_placed
+    lines = [
+        f"{count_of(found.n_clusters, 'group')} of {sizes_in_words(summary.sizes, 'object')}."
+        f" Expected loss ({request.loss}): {found.expected_loss:.4g}.",
+        f"How many groups there are{' after the weighting' if request.entropy else ''}:"
+        f" {chances_in_words(summary.posterior.n_clusters(), found.n_clusters)}.",
+        _shaky(summary, n_placed),
+    ]
+    if left_out:
+        lines.append(f"{count_of(left_out, 'object')} without a label in any draw.")
+    if summary.ess < _UNEQUAL * summary.posterior.n_draws:
+        how = f" by entropy ({request.entropy:g})" if request.entropy else ""
+        lines.append(
+            f"The draws are weighted{how}: effective sample size {summary.ess:.4g} of {summary.posterior.n_draws}."
+        )
+    warned = [f"Warning: {sentence}" for sentence in summary.warnings]
+    return [*lines, "", *warned] if warned else lines
+
+
+def _shaky(summary: Summary, n_placed: int) -> str:
+    confidence = np.where(summary.estimate.labels >= 0, summary.estimate.confidence, np.inf)
+    n_sure = int((confidence[np.isfinite(confidence)] >= CONFIDENT).sum())
+    words = f"{n_sure} of {n_placed} objects are placed with confidence {CONFIDENT} or more"
+    least = [i for i in np.argsort(confidence, kind="stable")[:_LEAST_SURE] if confidence[i] < CONFIDENT]
+    if not least:
+        return f"{words}."
+    named = ", ".join(f"{summary.object_names[i]} ({confidence[i]:.2f})" for i in least)
+    return f"{words}; the least sure: {named}."
