@@ -8,7 +8,7 @@ import matplotlib
 import pytest
 
 from partita import Mixture
-from partita.cli import cluster
+from partita.cli import cluster, summarize
 from partita.demo import write_customers
 from partita.engines import ENGINES
 from partita.families import Categorical, Count, Gaussian, Mixed
@@ -47,7 +47,7 @@ def test_examples_run_in_order_and_print_what_the_page_says(page, tmp_path, monk
 
 def test_the_pages_that_should_have_examples_have_some():
     named = {name(page) for page in WITH_EXAMPLES}
-    assert {"README.md", *(f"docs/{page}.md" for page in ("mixture", "families", "priors", "gibbs"))} <= named
+    assert {"README.md", *(f"docs/{page}.md" for page in ("mixture", "families", "priors", "gibbs", "draws"))} <= named
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -86,7 +86,8 @@ def test_the_readme_shows_the_table_that_the_demo_clusters(tmp_path):
     assert sum(line.startswith("  group ") for line in shown) == int(groups.split(maxsplit=1)[0])
 
 
-def test_every_option_of_the_command_is_described():
+@pytest.mark.parametrize("command", [cluster, summarize])
+def test_every_option_of_the_command_is_described(command):
     text = (ROOT / "docs" / "command-line.md").read_text()
-    for option in inspect.signature(cluster).parameters:
-        assert option == "table" or f"`--{option.replace('_', '-')}" in text
+    for option in list(inspect.signature(command).parameters)[1:]:
+        assert f"`--{option.replace('_', '-')}" in text
