@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
@@ -35,6 +36,7 @@ from partita.posterior import Posterior
         (np.zeros(3, int), r"got shape \(3,\)\. Pass \[labels\] for one draw"),
         (np.zeros((1, 1, 1, 1), int), r"one row per draw and one column per object.*got shape \(1, 1, 1, 1\)\.$"),
         (pd.DataFrame([[0, 1]], columns=["a", "a"]), "Column names must differ, but these repeat: 'a'"),
+        (pa.table([[0], [1]], names=["a", "a"]), "Column names must differ, but these repeat: 'a'"),
         (pd.DataFrame({"": [4, 4], "a": [0, 0]}), "first column has no name and does not count the draws: name it"),
     ],
 )

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,6 +129,13 @@ def test_its_own_posterior_gives_the_same_labels_and_names(draws, partita, tmp_p
     assert partita("summarize", draws, "--out", tmp_path / "one").code == 0
     assert partita("summarize", tmp_path / "one" / "posterior.partita", "--out", tmp_path / "two").code == 0
     assert (tmp_path / "one" / "labels.csv").read_bytes() == (tmp_path / "two" / "labels.csv").read_bytes()
+
+
+def test_the_file_of_a_fitted_mixture(partita, tmp_path):
+    file = Path(__file__).parent.parent / "files" / "mixture-format-1.partita"
+    assert partita("summarize", file, "--out", tmp_path / "out").code == 0
+    labels = [int(row["label"]) for row in rows_of(tmp_path / "out" / "labels.csv")]
+    assert labels == Posterior.load(file).estimate(random_state=0).labels.tolist()
 
 
 @pytest.mark.parametrize("loss", LOSSES)

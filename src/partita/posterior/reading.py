@@ -11,7 +11,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from narwhals import dependencies
 from scipy.sparse import issparse
 
 from partita.partitions import Partitions
@@ -23,6 +22,7 @@ from partita.posterior.row_names import has_row_names
 from partita.posterior.storage import is_container
 from partita.table.files import read_parquet_or_text, shown_path
 from partita.table.names import refuse_repeated
+from partita.table.source import column_labels
 from partita.table.wording import count_of, name_some
 
 OBJECTS = "objects"
@@ -69,8 +69,7 @@ def _read(draws: Any) -> tuple[Any, list[str] | None]:
     if isinstance(draws, Partitions):
         return draws, None
     _refuse_other_things(draws)
-    if dependencies.is_pandas_like_dataframe(draws):
-        refuse_repeated([str(name) for name in draws.columns])
+    refuse_repeated(column_labels(draws))
     frame = nw.from_native(draws, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("draws is a lazy frame: pass draws.collect().")

@@ -91,8 +91,9 @@ class Summary:
     def object_names(self) -> list[Any]:
         """Names of the objects, or numbers from 0."""
         names = self.posterior.provenance.get(OBJECTS)
-        known = isinstance(names, list) and len(names) == self.posterior.n_objects
-        return names if known else list(range(self.posterior.n_objects))
+        if isinstance(names, list) and len(names) == self.posterior.n_objects:
+            return names
+        return list(range(self.posterior.n_objects))
 
 
 def read_draws_file(request: SummaryRequest) -> DrawsRead:

@@ -49,7 +49,7 @@ def open_source(X: Any, *, column_types: Mapping[Any, str] | None = None, schema
         return replace(opened, origin=Origin())
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
-    refuse_repeated(_labels(X))
+    refuse_repeated(column_labels(X))
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame: pass X.collect().")
@@ -94,7 +94,8 @@ def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
     return {name: by_name[name] for name in names}
 
 
-def _labels(X: Any) -> list[str]:
+def column_labels(X: Any) -> list[str]:
+    """Names of the columns of a frame whose library allows them to repeat; nothing otherwise."""
     if dependencies.is_pandas_like_dataframe(X):
         return [str(label) for label in X.columns]
     return list(X.column_names) if dependencies.is_pyarrow_table(X) else []
