@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from partita.partitions import Partitions
 from partita.posterior import Posterior
+from partita.posterior.reading import object_names
 
 FILES = Path(__file__).parent / "files"
 DRAWS = np.random.default_rng(3).integers(0, 3, size=(6, 5))
@@ -163,6 +164,10 @@ class TestNames:
 
     def test_that_count_the_columns_are_none(self):
         assert Posterior.from_draws(pd.DataFrame(DRAWS)).provenance == {}
+
+    def test_that_do_not_fit_are_not_used(self):
+        assert object_names(Posterior(DRAWS, provenance={"objects": ["a"]})) == [0, 1, 2, 3, 4]
+        assert object_names(Posterior(DRAWS, provenance={"objects": list("abcde")})) == list("abcde")
 
     def test_of_rows_that_pandas_read_are_left_out(self):
         frame = pd.DataFrame(DRAWS, columns=list("abcde"))

@@ -44,6 +44,13 @@ def read_draws(draws: Any, weights: Any = None) -> Posterior:
     return read
 
 
+def object_names(posterior: Posterior) -> list[Any]:
+    """The names of a posterior's objects, or numbers from 0."""
+    names = posterior.provenance.get(OBJECTS)
+    known = isinstance(names, list) and len(names) == posterior.n_objects
+    return list(names) if known and names else list(range(posterior.n_objects))
+
+
 def _named(labels: Any, names: Sequence[str] | None) -> Posterior:
     known = names is not None and list(names) != [str(i) for i in range(len(names))]
     return Posterior(labels, provenance={OBJECTS: list(names)} if known and names else None)
@@ -193,8 +200,8 @@ def _check_observed(read: Posterior) -> None:
     never = np.flatnonzero(labels.max(axis=0) < 0)
     silent = np.flatnonzero(labels.max(axis=1) < 0)
     if len(never):
-        names = read.provenance.get(OBJECTS)
-        which = name_some([names[i] for i in never[:3]] if names else never[:3].tolist(), len(never))
+        names = object_names(read)
+        which = name_some([names[i] for i in never[:3]], len(never))
         one = len(never) == 1
         _warn(
             f"{count_of(len(never), 'object')} {'is' if one else 'are'} labelled in no draw ({which}): the estimate"

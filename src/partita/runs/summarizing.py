@@ -11,7 +11,7 @@ import numpy as np
 from partita.parameters import choose
 from partita.posterior import Estimate, Posterior
 from partita.posterior.estimate import LOSSES
-from partita.posterior.reading import OBJECTS
+from partita.posterior.reading import object_names
 from partita.runs.collecting import collecting
 
 
@@ -90,10 +90,7 @@ class Summary:
     @property
     def object_names(self) -> list[Any]:
         """Names of the objects, or numbers from 0."""
-        names = self.posterior.provenance.get(OBJECTS)
-        if isinstance(names, list) and len(names) == self.posterior.n_objects:
-            return names
-        return list(range(self.posterior.n_objects))
+        return object_names(self.posterior)
 
 
 def read_draws_file(request: SummaryRequest) -> DrawsRead:
