@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.parameters import choose
 from partita.posterior import Estimate, Posterior
-from partita.posterior.estimate import LOSSES
+from partita.posterior.losses import LOSSES
 from partita.posterior.reading import object_names
 from partita.runs.collecting import collecting
 
