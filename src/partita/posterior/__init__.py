@@ -1,5 +1,6 @@
 """What was learned: draws of partitions, and everything that can be read from them alone."""
 
+from partita.posterior.credible_ball import CredibleBall
 from partita.posterior.diagnostics import Diagnostics
 from partita.posterior.estimate import Estimate
 from partita.posterior.expected import least_expected, losses_to_draws
@@ -14,6 +15,7 @@ __all__ = [
     "NVI",
     "VI",
     "Binder",
+    "CredibleBall",
     "Diagnostics",
     "Estimate",
     "Loss",

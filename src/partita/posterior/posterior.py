@@ -10,6 +10,7 @@ import numpy as np
 from partita.partitions import Partitions
 from partita.posterior.alignment import align
 from partita.posterior.condensing import checked_weights, condense
+from partita.posterior.credible_ball import CredibleBall, credible_ball
 from partita.posterior.diagnostics import Diagnostics, diagnose
 from partita.posterior.estimate import Estimate, Options, estimate
 from partita.posterior.expected import vi_to_draws
@@ -156,6 +157,24 @@ class Posterior:
         """
         options = Options(max_clusters, min_size, runs, n_jobs, random_state)
         return estimate(self.partitions, self.weights, loss, options)
+
+    def credible_ball(self, *, level: float = 0.95, loss: Any = "vi") -> CredibleBall:
+        """The smallest ball around the estimate that holds a share of the posterior, and its extreme partitions.
+
+        Parameters
+        ----------
+        level : float
+            Share of the draws' weight that the ball holds at least, above 0 and at most 1.
+        loss : str or loss object
+            What the estimate minimises and distances are measured in; any loss between two partitions.
+
+        Returns
+        -------
+        CredibleBall
+            The centre (``labels``), the ``radius`` and three bounds as labelings: ``horizontal`` (the farthest draw),
+            ``upper`` (the fewest clusters) and ``lower`` (the most). Wade and Ghahramani (2018).
+        """
+        return credible_ball(self, level=level, loss=loss)
 
     def align(self, other_labels: Any, *, labels: Any = None) -> np.ndarray:
         """Labels of a refit, renamed to match earlier ones: ``refit.posterior_.align(first.labels_)``.
