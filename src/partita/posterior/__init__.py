@@ -6,6 +6,7 @@ from partita.posterior.estimate import Estimate
 from partita.posterior.expected import least_expected, losses_to_draws
 from partita.posterior.losses import LOSSES, NID, NVI, VI, Binder, Loss, OneMinusARI, VILowerBound, ZeroOne
 from partita.posterior.membership import membership_probabilities
+from partita.posterior.modes import Mode
 from partita.posterior.posterior import Posterior
 from partita.posterior.search import Run
 
@@ -20,6 +21,7 @@ __all__ = [
     "Estimate",
     "Loss",
     "OneMinusARI",
+    "Mode",
     "Posterior",
     "Run",
     "VILowerBound",

@@ -15,6 +15,7 @@ from partita.posterior.diagnostics import Diagnostics, diagnose
 from partita.posterior.estimate import Estimate, Options, estimate
 from partita.posterior.expected import vi_to_draws
 from partita.posterior.losses import Loss
+from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
 from partita.posterior.storage import read_container, write_container
 
@@ -175,6 +176,27 @@ class Posterior:
             ``upper`` (the fewest clusters) and ``lower`` (the most). Wade and Ghahramani (2018).
         """
         return credible_ball(self, level=level, loss=loss)
+
+    def modes(self, n: int, *, loss: Any = "vi") -> list[Mode]:
+        """The heaviest modes of the posterior, at most ``n``: distinct partitions with few draws between them.
+
+        One mode means that the estimate speaks for all draws. A mode holds at least 5 % of the weight and at least
+        five draws, and differs from every other in several objects that move together; an object that goes its
+        own way shows in ``estimate().confidence`` instead. Nothing is random. See ``docs/uncertainty.md``.
+
+        Parameters
+        ----------
+        n : int
+            The most modes to return; ``modes(2)`` are the first two of ``modes(5)``.
+        loss : str or loss object
+            What modes minimise over their draws and distances are measured in; any loss between two partitions.
+
+        Returns
+        -------
+        list of Mode
+            Heaviest first, each with ``labels``, ``weight``, ``expected_loss`` and ``n_clusters``.
+        """
+        return modes(self, n, loss=loss)
 
     def align(self, other_labels: Any, *, labels: Any = None) -> np.ndarray:
         """Labels of a refit, renamed to match earlier ones: ``refit.posterior_.align(first.labels_)``.
