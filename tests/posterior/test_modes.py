@@ -49,6 +49,14 @@ def test_three_partitions_are_found_heaviest_first(noise):
     assert_modes(Posterior(draws_around(centres, [150, 90, 60], noise=noise)), centres)
 
 
+def test_modes_are_found_that_are_nearer_to_each_other_than_draws_are():
+    base = np.arange(600) % 3
+    other = np.where(np.arange(600) < 60, (base + 1) % 3, base)
+    posterior = Posterior(draws_around([base, other], [90, 60], noise=0.25))
+    found = assert_modes(posterior, [base, other])
+    assert variation_of_information(base, other) < found[1].expected_loss
+
+
 def test_fewer_modes_are_the_first_of_more():
     posterior = Posterior(draws_around([JOINED, CROSSED, SPLIT], [150, 90, 60], noise=0.02))
     every = posterior.modes(8)
@@ -134,8 +142,9 @@ def test_order_of_draws_and_of_objects_and_names_of_clusters_do_not_matter():
         assert [shuffled[k].weight, permuted[k].weight] == pytest.approx([mode.weight] * 2)
 
 
-def test_missing_labels_do_not_hide_modes():
-    draws = draws_around([BASE, CROSSED], [120, 80], noise=0.05, missing=0.1)
+@pytest.mark.parametrize(("missing", "seed"), [(0.1, 0), (0.3, 3)])
+def test_missing_labels_neither_hide_nor_make_modes(missing, seed):
+    draws = draws_around([BASE, CROSSED], [120, 80], noise=0.05, missing=missing, seed=seed)
     found = Posterior(np.hstack([draws, np.full((200, 1), -1)])).modes(8)
     assert [mode.labels[-1] for mode in found] == [-1, -1]
     assert [mode.weight for mode in found] == pytest.approx([0.6, 0.4], abs=0.05)

@@ -127,9 +127,9 @@ def _start_of_another(draws: _Draws, particles: list[np.ndarray]) -> np.ndarray 
     best = int(np.argmax([gain for gain, _ in splits]))
     group = leans[best] <= splits[best][1]
     group[candidates[best]] = True
-    together, alone = draws.estimate(group), by_size(draws.labels[candidates[best]])
-    left = [draws.weights @ np.minimum(near, draws.losses(labels)) for labels in (together, alone)]
-    return together if left[0] <= left[1] or _n_labelled(alone) < _n_labelled(together) else alone
+    starts = [draws.estimate(group), by_size(draws.labels[candidates[best]])]
+    left = [draws.weights @ np.minimum(near, draws.losses(labels)) for labels in starts]
+    return starts[int(np.argmin(left))]
 
 
 def _best_split(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
