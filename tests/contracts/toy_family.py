@@ -103,6 +103,17 @@ class GammaExponential(Conjugate):
         a, b = self._posterior(stats)
         return rng.standard_gamma(a) / b
 
+    def map_params(self, stats: np.ndarray) -> np.ndarray:
+        a, b = self._posterior(stats)
+        return np.maximum(a - 1.0, 0.0) / b
+
+    def log_prior_density(self, params: np.ndarray) -> np.ndarray:
+        return distributions.gamma(self.shape, scale=1.0 / self.rate).logpdf(params).sum(axis=1)
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: np.ndarray) -> np.ndarray:
+        n, total = np.split(stats, 2, axis=1)
+        return (n * np.log(params) - total * params).sum(axis=1)
+
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         n = labels.shape[0]
         x = rng.standard_exponential((n, self.shape.shape[0])) / params[labels]

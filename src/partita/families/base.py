@@ -71,6 +71,21 @@ class Conjugate(ABC):
         """One draw of each cluster's parameters given its statistics (zeros: from the prior)."""
 
     @abstractmethod
+    def map_params(self, stats: np.ndarray) -> Any:
+        """Each cluster's parameters at the mode of their joint posterior density given its statistics.
+
+        In the form of ``sample_params``. Where the density is unbounded, the point of the boundary that it grows to.
+        """
+
+    @abstractmethod
+    def log_prior_density(self, params: Any) -> np.ndarray:
+        """Log density (K,) of each cluster's parameters under the prior."""
+
+    @abstractmethod
+    def summed_log_likelihood(self, stats: np.ndarray, params: Any) -> np.ndarray:
+        """Log density (K,) of the observed cells behind each row of ``stats`` given the parameters."""
+
+    @abstractmethod
     def simulate(self, rng: np.random.Generator, params: Any, labels: np.ndarray) -> "Cells":
         """New rows, row i from the cluster ``labels[i]`` of ``params``, in the table's blocks."""
 

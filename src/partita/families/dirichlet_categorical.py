@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 import numba
 import numpy as np
 from scipy import stats as distributions
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from partita.families.base import Cells, Conjugate
 from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
@@ -163,6 +163,30 @@ class DirichletCategorical(Conjugate):
             gammas = np.maximum(gammas, np.finfo(np.float64).tiny)
             shares.append(gammas / gammas.sum(axis=1, keepdims=True))
         return shares
+
+    def map_params(self, stats: np.ndarray) -> list[np.ndarray]:
+        """Shares (K, J_m) in proportion to beta + N - 1, 0 where that is negative; equal where nothing is left."""
+        shares = []
+        for beta, start, stop in zip(self.pseudocount, self.offset[:-1], self.offset[1:]):
+            above = np.maximum(beta + stats[:, start:stop] - 1.0, 0.0)
+            above[above.sum(axis=1) == 0.0] = 1.0
+            shares.append(above / above.sum(axis=1, keepdims=True))
+        return shares
+
+    def log_prior_density(self, params: list[np.ndarray]) -> np.ndarray:
+        """Dirichlet shares, a density of all shares of a column but its last."""
+        total = np.zeros(params[0].shape[0])
+        for beta, shares in zip(self.pseudocount, params):
+            n_levels = shares.shape[1]
+            with np.errstate(divide="ignore"):
+                powers = xlogy(beta - 1.0, shares)
+            total += gammaln(beta * n_levels) - n_levels * gammaln(beta) + powers.sum(axis=1)
+        return total
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: list[np.ndarray]) -> np.ndarray:
+        """Products of shares."""
+        with np.errstate(divide="ignore"):
+            return xlogy(stats, np.hstack(params)).sum(axis=1)
 
     def simulate(self, rng: np.random.Generator, params: list[np.ndarray], labels: np.ndarray) -> Cells:
         """Category codes."""

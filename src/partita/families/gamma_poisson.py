@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats as distributions
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import NegativeBinomial
@@ -107,6 +107,24 @@ class GammaPoisson(Conjugate):
         """Rates (K, q)."""
         shape, rate = self._predictive(stats)
         return rng.standard_gamma(shape) / rate
+
+    def map_params(self, stats: np.ndarray) -> np.ndarray:
+        """Rates (K, q), (a - 1) / b; 0 where a < 1, towards which the density then grows without bound."""
+        shape, rate = self._predictive(stats)
+        return np.maximum(shape - 1.0, 0.0) / rate
+
+    def log_prior_density(self, params: np.ndarray) -> np.ndarray:
+        """Gamma rates."""
+        with np.errstate(divide="ignore"):
+            powers = xlogy(self.shape - 1.0, params)
+        columns = self.shape * np.log(self.rate) - gammaln(self.shape) + powers - self.rate * params
+        return columns.sum(axis=1)
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: np.ndarray) -> np.ndarray:
+        """Poisson columns."""
+        n, total, factorials = np.split(stats, 3, axis=1)
+        with np.errstate(divide="ignore"):
+            return (xlogy(total, params) - n * params - factorials).sum(axis=1)
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Poisson rows."""

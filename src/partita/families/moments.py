@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+LOG_2PI = np.log(2.0 * np.pi)
+
 
 class NumericRows(NamedTuple):
     """Cells relative to the prior mean, NaN where missing."""
@@ -24,6 +26,13 @@ def moments(rows: NumericRows, resp: np.ndarray) -> np.ndarray:
     observed = ~np.isnan(rows.x)
     x = np.where(observed, rows.x, 0.0)
     return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ x, resp.T @ (x * x)])
+
+
+def gaussian_log_likelihood(stats: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Log density (K, d) of the cells behind ``stats`` in Gaussian columns of these means and variances."""
+    n, total, squares = np.split(stats, 3, axis=-1)
+    spread = squares - 2.0 * mean * total + n * mean**2
+    return -0.5 * n * (LOG_2PI + np.log(variance)) - 0.5 * spread / variance
 
 
 @numba.njit

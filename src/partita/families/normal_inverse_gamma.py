@@ -16,11 +16,12 @@ from typing import ClassVar, NamedTuple
 
 import numba
 import numpy as np
+from scipy import stats as distributions
 from scipy.special import gammaln
 
 from partita.families.base import Cells, Conjugate
-from partita.families.distributions import StudentT
-from partita.families.moments import NumericRows, add_moments, moments, numeric_rows
+from partita.families.distributions import Normal, StudentT
+from partita.families.moments import NumericRows, add_moments, gaussian_log_likelihood, moments, numeric_rows
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import independent_terms
 from partita.kernels.algebra import REASSOCIATE, log_multigamma_ratio
@@ -153,6 +154,23 @@ class NormalInverseGamma(Conjugate):
         _, k, v, mean, scale = self._posterior(stats)
         deviation = np.sqrt(0.5 * scale / rng.standard_gamma(0.5 * v))
         return mean + deviation / np.sqrt(k) * rng.standard_normal(mean.shape), deviation
+
+    def map_params(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means and standard deviations; the density is that of mean and variance, with mode m, b / (v + 3)."""
+        _, _, v, mean, scale = self._posterior(stats)
+        return mean, np.sqrt(scale / (v + 3.0))
+
+    def log_prior_density(self, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Inverse-gamma variances, normal means."""
+        means, deviations = params
+        variances = distributions.invgamma(0.5 * self.dof, scale=0.5 * self.scale).logpdf(deviations**2)
+        centers = Normal(np.zeros(1), deviations / np.sqrt(self.mean_precision)).logpdf(means)
+        return (variances + centers).sum(axis=1)
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Normal columns."""
+        means, deviations = params
+        return gaussian_log_likelihood(stats, means, deviations**2).sum(axis=1)
 
     def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
         """Gaussian rows."""

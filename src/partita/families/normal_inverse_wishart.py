@@ -47,7 +47,9 @@ from partita.kernels.names import (
 from partita.table import Table
 from partita.table.schema import Kind
 
+LOG_2 = np.log(2.0)
 LOG_PI = np.log(np.pi)
+LOG_2PI = LOG_2 + LOG_PI
 LEAST_DETERMINANT_RATIO = 1e-8  # below it a factor is recomputed rather than downdated
 LEAST_RATIO = 1e-300
 NEGLIGIBLE = 45.0  # nats below another weight: less than the last bit of a sum
@@ -169,6 +171,38 @@ class NormalInverseWishart(Conjugate):
             means[c] = mean[c] + factors[c] @ rng.standard_normal(d) / np.sqrt(k[c])
         return means, factors
 
+    def map_params(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means and Cholesky factors; the density is that of mean and covariance, with mode m, S / (v + d + 2)."""
+        _, _, v, mean, scale = self._posterior(stats)
+        mode = scale / (v + self.mean.shape[0] + 2.0)[:, None, None]
+        return mean, np.linalg.cholesky(mode)
+
+    def log_prior_density(self, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Inverse-Wishart covariances, normal means."""
+        means, factors = params
+        d, v0 = self.mean.shape[0], self.dof
+        log_det, inverse = _log_det_and_inverse(factors)
+        wishart = (
+            0.5 * v0 * np.linalg.slogdet(self.scale)[1]
+            - 0.5 * v0 * d * LOG_2
+            - multigammaln(0.5 * v0, d)
+            - 0.5 * (v0 + d + 1.0) * log_det
+            - 0.5 * np.einsum("kij,ji->k", inverse, self.scale)
+        )
+        distance = np.einsum("ki,kij,kj->k", means, inverse, means)
+        normal = d * (LOG_2PI - np.log(self.mean_precision)) + log_det + self.mean_precision * distance
+        return wishart - 0.5 * normal
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Normal rows; missing cells as completed in the statistics."""
+        means, factors = params
+        d = self.mean.shape[0]
+        n, total, second = stats[:, 0], stats[:, 1 : 1 + d], stats[:, 1 + d :].reshape(-1, d, d)
+        cross = means[:, :, None] * total[:, None, :]
+        spread = second - cross - np.swapaxes(cross, 1, 2) + n[:, None, None] * means[:, :, None] * means[:, None, :]
+        log_det, inverse = _log_det_and_inverse(factors)
+        return -0.5 * n * (d * LOG_2PI + log_det) - 0.5 * np.einsum("kij,kji->k", inverse, spread)
+
     def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
         """Gaussian rows."""
         means, factors = params
@@ -176,6 +210,12 @@ class NormalInverseWishart(Conjugate):
         x = self.mean + means[labels] + np.einsum("nij,nj->ni", factors[labels], noise)
         n = labels.shape[0]
         return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+def _log_det_and_inverse(factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log |Sigma| (K,) and Sigma^-1 (K, d, d) of Sigma = L L'."""
+    roots = np.linalg.inv(factors)
+    return 2.0 * np.log(np.einsum("kjj->kj", factors)).sum(axis=1), np.swapaxes(roots, 1, 2) @ roots
 
 
 @implements(log_predictive, WishartState)

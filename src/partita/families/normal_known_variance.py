@@ -14,7 +14,7 @@ from scipy import stats as distributions
 
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal
-from partita.families.moments import NumericRows, add_moments, moments, numeric_rows
+from partita.families.moments import NumericRows, add_moments, gaussian_log_likelihood, moments, numeric_rows
 from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
 from partita.families.relevance import relevance
 from partita.families.terms import independent_terms
@@ -112,6 +112,18 @@ class NormalKnownVariance(Conjugate):
         """Means (K, d), relative to the prior mean."""
         _, _, precision, mean = self._posterior(stats)
         return mean + rng.standard_normal(mean.shape) / np.sqrt(precision)
+
+    def map_params(self, stats: np.ndarray) -> np.ndarray:
+        """Means (K, d), relative to the prior mean."""
+        return self._posterior(stats)[3]
+
+    def log_prior_density(self, params: np.ndarray) -> np.ndarray:
+        """Normal means."""
+        return Normal(np.zeros(1), np.sqrt(self.mean_variance)).logpdf(params).sum(axis=1)
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: np.ndarray) -> np.ndarray:
+        """Normal columns."""
+        return gaussian_log_likelihood(stats, params, self.variance).sum(axis=1)
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Gaussian rows."""

@@ -138,6 +138,26 @@ class Product(Conjugate):
             for block, part in zip(self.blocks, self._split(stats))
         ]
 
+    def map_params(self, stats: np.ndarray) -> list[Any]:
+        """Modes of every block; None for an empty one."""
+        return [
+            block.map_params(part) if part.shape[1] > 0 else None
+            for block, part in zip(self.blocks, self._split(stats))
+        ]
+
+    def log_prior_density(self, params: list[Any]) -> np.ndarray:
+        """Sum over blocks."""
+        return np.sum(
+            [block.log_prior_density(own) for block, own in zip(self.blocks, params) if own is not None], axis=0
+        )
+
+    def summed_log_likelihood(self, stats: np.ndarray, params: list[Any]) -> np.ndarray:
+        """Sum over blocks."""
+        blocks = zip(self.blocks, self._split(stats), params)
+        return np.sum(
+            [block.summed_log_likelihood(part, own) for block, part, own in blocks if own is not None], axis=0
+        )
+
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
         """Cells of every block, numeric columns back in the table's order."""
         n = labels.shape[0]

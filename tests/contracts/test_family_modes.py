@@ -1,0 +1,160 @@
+"""Parameters at the posterior mode: nothing near is better, and the densities are those of scipy.stats."""
+
+from functools import singledispatch
+
+import numpy as np
+import pytest
+from scipy import stats as distributions
+from tests.contracts.cases import TOY, every_case, make
+
+from partita.families import Categorical, Count
+from partita.families.dirichlet_categorical import DirichletCategorical
+from partita.families.gamma_poisson import GammaPoisson
+from partita.families.normal_inverse_gamma import NormalInverseGamma
+from partita.families.normal_inverse_wishart import NormalInverseWishart
+from partita.families.normal_known_variance import NormalKnownVariance
+from partita.families.product import Product
+from partita.table import Table
+
+N_DRAWS = 300
+
+
+def three_clusters(case):
+    """Statistics of all rows, of all with copies, and of three."""
+    copies = np.random.default_rng(91).integers(1, 4, case.n_rows)
+    return case.stats(np.ones(case.n_rows), copies, np.arange(case.n_rows) < 3)
+
+
+def log_joint(case, stats, params):
+    return case.likelihood.summed_log_likelihood(stats, params) + case.likelihood.log_prior_density(params)
+
+
+def moved(params, others, step):
+    """Parameters (N) on the way from one cluster's to others: every form of them is convex."""
+    if params is None:
+        return None
+    if isinstance(params, np.ndarray):
+        return params + step * (others - params)
+    return type(params)(moved(own, other, step) for own, other in zip(params, others))
+
+
+def cluster(params, k):
+    if params is None or isinstance(params, np.ndarray):
+        return None if params is None else params[k : k + 1]
+    return type(params)(cluster(part, k) for part in params)
+
+
+@every_case
+def test_no_parameters_near_the_mode_or_far_from_it_are_better(case):
+    stats = three_clusters(case)
+    modes = case.likelihood.map_params(stats)
+    best = log_joint(case, stats, modes)
+    rng = np.random.default_rng(92)
+    for k in range(len(stats)):
+        repeated = np.repeat(stats[k : k + 1], N_DRAWS, axis=0)
+        drawn = case.likelihood.sample_params(rng, repeated)
+        for step in (1e-3, 0.03, 1.0):
+            params = moved(cluster(modes, k), drawn, step)
+            assert (log_joint(case, repeated, params) <= best[k] + 1e-9 * max(1.0, abs(best[k]))).all()
+
+
+@every_case
+def test_the_density_of_rows_is_the_predictive_averaged_over_parameters(case):
+    one_row = np.arange(case.n_rows) == 2
+    given, row = case.stats(np.full(case.n_rows, 20)), case.stats(one_row)
+    n_draws = 5000
+    params = case.likelihood.sample_params(np.random.default_rng(93), np.tile(given, (n_draws, 1)))
+    logs = case.likelihood.summed_log_likelihood(np.tile(row, (n_draws, 1)), params)
+    exact = case.likelihood.log_marginal(given + row) - case.likelihood.log_marginal(given)
+    ratios = np.exp(logs - exact)
+    error = ratios.std() / np.sqrt(n_draws)
+    assert error < 0.05
+    assert abs(ratios.mean() - 1) < 5 * error
+
+
+@every_case
+def test_the_density_of_nothing_is_one(case):
+    stats = np.zeros_like(case.stats(np.ones(case.n_rows)))
+    params = case.likelihood.sample_params(np.random.default_rng(94), stats)
+    assert case.likelihood.summed_log_likelihood(stats, params) == pytest.approx([0.0], abs=1e-12)
+
+
+@singledispatch
+def scipy_prior(likelihood, params, k):
+    raise NotImplementedError
+
+
+@scipy_prior.register
+def _(likelihood: NormalKnownVariance, params, k):
+    return distributions.norm(0, np.sqrt(likelihood.mean_variance)).logpdf(params[k]).sum()
+
+
+@scipy_prior.register
+def _(likelihood: NormalInverseGamma, params, k):
+    mean, deviation = params[0][k], params[1][k]
+    variance = distributions.invgamma(likelihood.dof / 2, scale=likelihood.scale / 2).logpdf(deviation**2)
+    return (variance + distributions.norm(0, deviation / np.sqrt(likelihood.mean_precision)).logpdf(mean)).sum()
+
+
+@scipy_prior.register
+def _(likelihood: NormalInverseWishart, params, k):
+    mean, covariance = params[0][k], params[1][k] @ params[1][k].T
+    normal = distributions.multivariate_normal(np.zeros(mean.size), covariance / likelihood.mean_precision)
+    return distributions.invwishart(likelihood.dof, likelihood.scale).logpdf(covariance) + normal.logpdf(mean)
+
+
+@scipy_prior.register
+def _(likelihood: GammaPoisson, params, k):
+    return distributions.gamma(likelihood.shape, scale=1 / likelihood.rate).logpdf(params[k]).sum()
+
+
+@scipy_prior.register
+def _(likelihood: DirichletCategorical, params, k):
+    shares = [column[k] / column[k].sum() for column in params]
+    columns = zip(likelihood.pseudocount, shares)
+    return sum(distributions.dirichlet(np.full(own.size, beta)).logpdf(own) for beta, own in columns if own.size > 1)
+
+
+@scipy_prior.register
+def _(likelihood: Product, params, k):
+    return sum(scipy_prior(block, own, k) for block, own in zip(likelihood.blocks, params) if own is not None)
+
+
+@every_case
+def test_the_prior_density_is_that_of_scipy(case):
+    if type(case.family) in TOY.values():
+        pytest.skip("the toy's is scipy's own")
+    stats = np.repeat(three_clusters(case), 4, axis=0)
+    params = case.likelihood.sample_params(np.random.default_rng(95), stats)
+    expected = [scipy_prior(case.likelihood, params, k) for k in range(len(stats))]
+    np.testing.assert_allclose(case.likelihood.log_prior_density(params), expected, rtol=1e-9, atol=1e-9)
+
+
+class TestBoundaries:
+    """Where a prior's density is unbounded, the mode is on the boundary and the density infinite."""
+
+    def test_a_category_that_was_not_seen_has_share_zero(self):
+        x = np.array([["a", "p"], ["b", "p"], ["a", "q"]], dtype=object)
+        case = make(Categorical(pseudocount=0.5), Table.read(x))
+        stats = case.stats(np.array([1, 0, 1]))
+        shares = case.likelihood.map_params(stats)
+        np.testing.assert_allclose(shares[0], [[1.0, 0.0]])
+        np.testing.assert_allclose(shares[1], [[0.5, 0.5]])
+        assert case.likelihood.log_prior_density(shares) == np.inf
+        assert case.likelihood.summed_log_likelihood(stats, shares) == pytest.approx(2 * np.log(0.5))
+
+    def test_categories_of_an_empty_cluster_are_alike(self):
+        case = make(Categorical(), Table.read(np.array([["a"], ["b"], ["c"]], dtype=object)))
+        shares = case.likelihood.map_params(case.stats(np.zeros(3)))
+        np.testing.assert_allclose(shares[0], np.full((1, 3), 1 / 3))
+        assert case.likelihood.log_prior_density(shares) == pytest.approx(np.log(2))
+
+    @pytest.mark.parametrize(("shape", "density"), [(0.5, np.inf), (1.0, np.log(2.0)), (2.0, -np.inf)])
+    def test_counts_that_are_all_zero(self, shape, density):
+        table = Table.read(np.array([[0.0], [0.0], [5.0]]), column_types={0: "count"})
+        case = make(Count(shape=shape, rate=2.0), table)
+        stats = case.stats(np.array([1, 1, 0]))
+        rates = case.likelihood.map_params(stats)
+        np.testing.assert_allclose(rates, max(shape - 1.0, 0.0) / 4.0)
+        assert case.likelihood.log_prior_density(np.zeros((1, 1))) == pytest.approx([density])
+        assert case.likelihood.summed_log_likelihood(stats, np.zeros((1, 1))) == pytest.approx([0.0])
