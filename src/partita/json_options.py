@@ -8,7 +8,7 @@ import numpy as np
 from partita.engines import ENGINES
 from partita.families import FAMILIES
 from partita.parameters import Parameters
-from partita.priors import PRIORS, Gamma
+from partita.priors import PRIORS, Gamma, Prior
 
 _REGISTRIES: dict[str, Mapping[str, type]] = {
     "family": FAMILIES,
@@ -61,6 +61,12 @@ def from_json(content: Any) -> Any:
     if content[room] not in kinds:
         raise ValueError(f"The {room} {content[room]!r} is not known here: import the module that registers it first.")
     return kinds[content[room]](**{key: from_json(item) for key, item in content["options"].items()})
+
+
+def record_of(prior: Prior) -> dict[str, Any]:
+    """What provenance says of a prior: its words, and its options (None where its class is not registered)."""
+    options = to_json(prior) if type(prior) in PRIORS.values() else None
+    return {"prior": repr(prior), "prior_options": options}
 
 
 def _registered(value: Any) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from partita.engines.chain import TRACES, Chain
 from partita.engines.model import Model
 from partita.engines.reporting import Progress, Reporter
+from partita.json_options import record_of
 from partita.kernels.compiling import compiling_seconds
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -226,10 +227,11 @@ class _Run:
     def _provenance(self, reason: str, elapsed: float, n_bytes: int) -> dict[str, Any]:
         return {
             "engine": repr(self.engine),
-            "prior": repr(self.model.prior),
+            **record_of(self.model.prior),
             "likelihood": self.model.likelihood.title,
             "data": self.model.table.fingerprint(),
             "n_rows": self.model.table.n_rows,
+            "total_weight": self.model.total,
             "seed": {"entropy": str(self.seed.entropy), "spawn_key": list(self.seed.spawn_key)},
             "stopped": reason,
             "sweeps": [chain.n_sweeps for chain in self.chains],

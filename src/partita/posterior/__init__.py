@@ -2,6 +2,7 @@
 
 from partita.posterior.credible_ball import CredibleBall
 from partita.posterior.diagnostics import Diagnostics
+from partita.posterior.entropy import EffectiveSampleSizeWarning
 from partita.posterior.estimate import Estimate
 from partita.posterior.expected import least_expected, losses_to_draws
 from partita.posterior.losses import LOSSES, NID, NVI, VI, Binder, Loss, OneMinusARI, VILowerBound, ZeroOne
@@ -18,6 +19,7 @@ __all__ = [
     "Binder",
     "CredibleBall",
     "Diagnostics",
+    "EffectiveSampleSizeWarning",
     "Estimate",
     "Loss",
     "OneMinusARI",

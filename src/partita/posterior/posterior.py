@@ -3,21 +3,27 @@
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from partita.partitions import Partitions
 from partita.posterior.alignment import align
+from partita.posterior.cluster_sizes import sparse_share
 from partita.posterior.condensing import checked_weights, condense
 from partita.posterior.credible_ball import CredibleBall, credible_ball
 from partita.posterior.diagnostics import Diagnostics, diagnose
+from partita.posterior.entropy import effective_draws, regularize_entropy
 from partita.posterior.estimate import Estimate, Options, estimate
 from partita.posterior.expected import vi_to_draws
 from partita.posterior.losses import Loss
 from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
 from partita.posterior.storage import read_container, write_container
+
+if TYPE_CHECKING:
+    from partita.posterior.costs import Costs
+    from partita.posterior.sensitivity import Sensitivity
 
 
 class Posterior:
@@ -110,6 +116,11 @@ class Posterior:
         """Number of objects."""
         return self.partitions.n_objects
 
+    @property
+    def ess(self) -> float:
+        """Effective number of draws, 1 / sum of squared weights; how the draws depend on each other is not in it."""
+        return effective_draws(self.weights)
+
     def n_clusters(self) -> dict[int, float]:
         """Posterior probability of every number of clusters that was drawn."""
         values, which = np.unique(self.partitions.n_clusters(), return_inverse=True)
@@ -197,6 +208,58 @@ class Posterior:
             Heaviest first, each with ``labels``, ``weight``, ``expected_loss`` and ``n_clusters``.
         """
         return modes(self, n, loss=loss)
+
+    def regularize_entropy(self, lam: float) -> "Posterior":
+        """The same draws, weighted in favour of those whose clusters are of like size.
+
+        Weights are the old ones times exp(lam S), S = -sum_c n_c/n log_K(n_c/n) the entropy of a draw's cluster shares
+        with logarithms to base K, 0 for one cluster (Franzolini and Rebaudo 2022, Algorithm 1). A few large clusters
+        and much dust have low entropy, so lam > 0 takes weight from such draws; lam may be negative, and 0 changes
+        nothing. When few effective draws are left it warns (`EffectiveSampleSizeWarning`); `ess` says how many.
+        """
+        return regularize_entropy(self, lam)
+
+    def sparse_share(self, threshold: float = 0.1) -> np.ndarray:
+        """Share of every draw's objects that are in clusters holding at most ``threshold`` of them, (n_draws,).
+
+        Shares are of the objects that the draw labels; a cluster of exactly that share counts. Cost O(draws x objects).
+        """
+        return sparse_share(self.partitions, threshold)
+
+    def costs(self, *, prior: Any = None, family: Any = None, table: Any = None) -> "Costs":
+        """Minus log posterior of every draw as partition cost + likelihood cost + base cost; see `costs.costs`.
+
+        Parameters
+        ----------
+        prior : DirichletProcess, PitmanYor or the name of one, optional
+            By default the recorded prior of the draws; where none is recorded ``DirichletProcess(concentration=1.0)``.
+            A learned concentration is read, draw by draw, from the trace ``"concentration"``.
+        family : Family or name of one, optional
+            As in `Mixture`: by default what suits the table.
+        table : Table, frame, array or path, optional
+            The rows that were clustered, one per object. Without it there is a partition cost only. Anything but a
+            `Table` is read as `Mixture` reads it by default, numeric columns standardised.
+
+        Returns
+        -------
+        Costs
+            Arrays (n_draws,) ``partition``, ``likelihood``, ``base`` and ``total``.
+        """
+        from partita.posterior.costs import costs
+
+        return costs(self, prior, family, table)
+
+    def sensitivity(self, concentrations: Any, *, prior: Any = None) -> "Sensitivity":
+        """What the draws would say under other fixed concentrations of their prior, without a new fit.
+
+        Draws are weighted by p(partition | new) / p(partition | old); ``prior``, the old one, is by default the one
+        on record, and a concentration that it learned is integrated out. The further the concentration, the fewer draws
+        carry weight: a record that rests on few of them is marked, with an `EffectiveSampleSizeWarning`. The result
+        has one record per concentration, and ``print`` shows a table.
+        """
+        from partita.posterior.sensitivity import sensitivity
+
+        return sensitivity(self, concentrations, prior)
 
     def align(self, other_labels: Any, *, labels: Any = None) -> np.ndarray:
         """Labels of a refit, renamed to match earlier ones: ``refit.posterior_.align(first.labels_)``.

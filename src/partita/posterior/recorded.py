@@ -1,0 +1,36 @@
+"""The prior that draws were made with, as their provenance records it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from partita.json_options import from_json
+from partita.mixture_options import prior_from
+from partita.posterior.cluster_sizes import ClusterSizes
+from partita.priors import Prior
+
+
+def prior_of_draws(given: Any, provenance: Mapping[str, Any]) -> Prior | None:
+    """The prior that was given, else the recorded one, else None.
+
+    Raises
+    ------
+    ValueError
+        A prior is recorded in words only.
+    """
+    if given is not None:
+        return prior_from(given)
+    if provenance.get("prior_options") is not None:
+        return prior_from(from_json(provenance["prior_options"]))
+    if "prior" in provenance:
+        raise ValueError(f"The prior of the draws is recorded in words only ({provenance['prior']}): pass prior=...")
+    return None
+
+
+def refuse_weighted_rows(clusters: ClusterSizes, provenance: Mapping[str, Any]) -> None:
+    """Refuse draws of rows with weights: sizes of clusters are then not those that the prior counted."""
+    total = provenance.get("total_weight")
+    if total is not None and (clusters.n_labelled != total).any():
+        raise ValueError(
+            f"The draws come from a fit with sample_weight (sum {total}), and the prior counted weights, not rows: "
+            "their partition probabilities cannot be computed from the draws alone. Fit without weights."
+        )
