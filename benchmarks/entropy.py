@@ -1,7 +1,7 @@
 """The experiments of Franzolini and Rebaudo (2022): ``python -m benchmarks.entropy [simulation|wine]``.
 
-Results go to ``benchmarks/results/entropy.json``, with seeds and commit; docs/entropy.md says what they mean. The wine table is
-``wine.csv`` in the folder ``../shared/data``, or the one that the variable PARTITA_BENCHMARK_DATA names.
+Results go to ``benchmarks/results/entropy.json``, with seeds and commit; docs/entropy.md says what they mean. The wine
+table is ``wine.csv`` in the folder ``../shared/data``, or in the one that the variable PARTITA_BENCHMARK_DATA names.
 """
 
 import os
@@ -104,6 +104,7 @@ class Variant:
         return rng.normal(MEANS[truth])[:, None], truth
 
     def family(self) -> Gaussian:
+        """Normal rows of variance 1 whose means are N(0, base variance)."""
         return Gaussian(covariance="known", mean=0.0, variance=1.0, mean_variance=self.base_variance)
 
 
@@ -217,8 +218,8 @@ def clusters(posterior: Posterior, lam: float, cultivars: np.ndarray) -> dict[st
 def report_wine(run: Mapping[str, Any]) -> None:
     for lam, found in run["lambda"].items():
         print(
-            f"{run['setting']:<44} lambda {lam:>2}: K = {len(found['sizes'])} {found['sizes']}, ARI {found['ari']:.3f}, "
-            f"ESS {found['ess']:.0f}, E[K] {found['expected_clusters']:.2f}  (paper: 7 -> 3 at lambda 20)",
+            f"{run['setting']:<44} lambda {lam:>2}: K = {len(found['sizes'])} (paper {'7' if lam == '0' else '3'})  "
+            f"ARI {found['ari']:.3f}  ESS {found['ess']:.0f}  E[K] {found['expected_clusters']:.2f}  {found['sizes']}",
             flush=True,
         )
 

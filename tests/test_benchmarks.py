@@ -1,14 +1,18 @@
 """The benchmarks' own arithmetic, and their parts in miniature."""
 
+import json
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import table
+from benchmarks import entropy, table
 from benchmarks.generators import GROUP_SHARES, mixed_groups
 from scipy.stats import norm
 from sklearn.metrics import adjusted_rand_score
+
+from partita.posterior import Posterior
+from partita.priors import DirichletProcess
 
 N_GROUPS = GROUP_SHARES.size
 
@@ -112,6 +116,66 @@ class TestTable:
         monkeypatch.setattr(table, "HELP", f"import sqlite3\n{table.HELP}")
         monkeypatch.setattr(table, "HEAVY", ("sqlite3",))
         assert table.imported_by_help() == ["sqlite3"]
+
+
+class TestEntropy:
+    def test_groups_are_three_normals_of_the_stated_shares(self):
+        X, truth = entropy.Variant((0.5, 0.3, 0.2), 25.0).data(10_000, 1)
+        for k, share in enumerate((0.5, 0.3, 0.2)):
+            own = X[truth == k, 0]
+            assert abs(own.size / 10_000 - share) < 5 * np.sqrt(share / 10_000)
+            assert abs(own.mean() - entropy.MEANS[k]) < 5 / np.sqrt(own.size)
+            assert abs(own.std() - 1) < 5 / np.sqrt(2 * own.size)
+
+    def test_counts_are_of_draws_with_much_in_sparse_clusters(self, monkeypatch):
+        monkeypatch.setattr(entropy, "LOSS", "vi")
+        truth = np.repeat([0, 1], 50)
+        dusty, less, clean = truth.copy(), truth.copy(), truth.copy()
+        dusty[:10], less[:5] = 2, 2  # 10 % and 5 % in a cluster of at most 10 %
+        posterior = Posterior([dusty, less, less, clean])
+        before = entropy.counts(posterior, 0, truth, 0)
+        assert (before["counts"], before["resampled"], before["ess"]) == ([1, 3], [1, 3], 4)
+        assert before["sizes"] == [50, 45, 5]
+        after = entropy.counts(posterior, 30, truth, 0)
+        assert after["counts"][1] < 1.5
+        assert after["sizes"] == [50, 50]
+        assert after["ari"] == 1.0
+
+    @pytest.mark.xdist_group("known")
+    def test_the_simulation_in_miniature_is_stored_and_leaves_the_other_part(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setattr(entropy, "LOSS", "vi")
+        monkeypatch.setattr(entropy, "RESULTS", tmp_path / "entropy.json")
+        entropy.RESULTS.write_text('{"wine": 1}')
+        name = next(iter(entropy.VARIANTS))
+        runs = entropy.simulation({name: entropy.VARIANTS[name]}, (7,), n=60, n_iterations=60, burn_in=20)
+        entropy.store("simulation", runs)
+        stored = json.loads(entropy.RESULTS.read_text())
+        assert stored["wine"] == 1
+        assert stored["simulation"]["runs"] == runs
+        assert stored["simulation"]["commit"]
+        assert [run["n_draws"] for run in runs] == [40]
+        found = runs[0]["lambda"]
+        assert set(found) == {"0", "10", "20"}
+        assert found["0"]["ess"] == 40 > found["20"]["ess"]
+        assert sum(found["20"]["sizes"]) == 60
+        assert capsys.readouterr().out.count("(paper 1393)") == 1
+
+    @pytest.mark.xdist_group("gaussian-full")
+    def test_wine_in_miniature(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setattr(entropy, "LOSS", "vi")
+        rng = np.random.default_rng(0)
+        cultivars = np.arange(60) % 3 + 1
+        cells = rng.normal(np.repeat(cultivars[:, None] * 8.0, 13, axis=1))
+        np.savetxt(tmp_path / "wine.csv", np.c_[cells, cultivars], delimiter=",", header="x")
+        family, prior = entropy.SETTINGS["concentration 1, diagonal"][0], DirichletProcess(concentration=1.0)
+        runs = entropy.wine({"small": (family, prior)}, n_iterations=40, burn_in=20, path=tmp_path / "wine.csv")
+        assert runs[0]["lambda"]["20"]["sizes"] == [20, 20, 20]
+        assert runs[0]["lambda"]["20"]["ari"] == 1.0
+        assert "K = 3 (paper 3)" in capsys.readouterr().out
+
+    def test_without_the_wines_one_line_says_what_to_set(self, tmp_path):
+        with pytest.raises(SystemExit, match="set PARTITA_BENCHMARK_DATA"):
+            entropy.wine_table(tmp_path / "wine.csv")
 
 
 def short_fit(groups, seed):
