@@ -12,6 +12,7 @@ from tests.engines.models import KNOWN, one_worker
 from partita import Posterior
 from partita.engines import Gibbs, Progress, chain, reporting, runner
 from partita.engines.runner import Plan, run
+from partita.json_options import from_json
 
 # --- a stated number of draws ---------------------------------------------------------------------
 
@@ -185,10 +186,13 @@ def test_the_status_line_says_where_it_is_on_a_terminal_and_nothing_elsewhere(mo
 def test_provenance_is_complete_and_survives_a_file(tmp_path):
     posterior = count(chains=2, draws=6, seed=12)
     expected = {"engine", "prior", "likelihood", "data", "n_rows", "seed", "stopped", "sweeps", "kept_every"}
-    assert expected | {"seconds", "label_bytes", "versions"} == posterior.provenance.keys()
+    expected |= {"seconds", "label_bytes", "versions", "prior_options", "total_weight"}
+    assert expected == posterior.provenance.keys()
     assert posterior.provenance["seed"] == {"entropy": "12", "spawn_key": []}
     assert posterior.provenance["data"] == MODEL.table.fingerprint()
     assert posterior.provenance["prior"] == "DirichletProcess(concentration=1.0)"
+    assert from_json(posterior.provenance["prior_options"]) == MODEL.prior
+    assert posterior.provenance["total_weight"] == MODEL.total
     assert {"partita", "numpy", "scipy", "numba", "python"} <= posterior.provenance["versions"].keys()
     assert json.loads(json.dumps(posterior.provenance)) == posterior.provenance
     posterior.save(tmp_path / "draws.partita")
