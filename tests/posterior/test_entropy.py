@@ -9,7 +9,7 @@ from tests.oracles.partitions import counts_agree
 from partita.metrics import partition_entropy
 from partita.partitions import Partitions
 from partita.posterior import EffectiveSampleSizeWarning, Posterior
-from partita.posterior.entropy import are_few, entropy_weights, relative_entropy, resampled_weights, warn_if_few
+from partita.posterior.entropy import are_few, entropy_weights, normalized_entropy, resampled_weights, warn_if_few
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def entropy_to_base_k(labels):
 def test_entropy_is_to_the_base_of_the_number_of_clusters():
     draws = [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 3], [0, 0, 0, 1], [0, 1, -1, -1], [-1] * 4]
     expected = [0.0, 1.0, 1.0, -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)), 1.0, 0.0]
-    np.testing.assert_allclose(relative_entropy(Partitions(draws)), expected, atol=1e-15)
+    np.testing.assert_allclose(normalized_entropy(Partitions(draws)), expected, atol=1e-15)
 
 
 @pytest.mark.parametrize("lam", [-7.5, 0.3, 20, np.float32(2.0)])

@@ -40,7 +40,7 @@ def reweighted(posterior: "Posterior", weights: np.ndarray, **step: float) -> "P
     return type(posterior)(posterior.partitions, weights=weights, traces=posterior.traces, provenance=provenance)
 
 
-def relative_entropy(partitions: Partitions) -> np.ndarray:
+def normalized_entropy(partitions: Partitions) -> np.ndarray:
     """Entropy of every draw's cluster shares with logarithms to base K, (n_draws,).
 
     S = -sum_c n_c/n log_K(n_c/n), between 0 and 1; 0 for a single cluster, which the paper leaves undefined. S is 1 for
@@ -55,7 +55,7 @@ def relative_entropy(partitions: Partitions) -> np.ndarray:
 
 
 def entropy_weights(partitions: Partitions, weights: np.ndarray, lam: float) -> np.ndarray:
-    """Weights (sum 1) of the draws times exp(lam S), S their `relative_entropy`.
+    """Weights (sum 1) of the draws times exp(lam S), S their `normalized_entropy`.
 
     Steps 1 to 3 of the paper's Algorithm 1; no finite lam overflows, and lam = 0 returns the weights bit for bit. Cost
     O(draws x objects).
@@ -72,7 +72,7 @@ def entropy_weights(partitions: Partitions, weights: np.ndarray, lam: float) -> 
         raise ValueError(f"lam, the strength of the entropy regularisation, must be a finite number; got {lam!r}.")
     if lam == 0:
         return weights.copy()
-    return tilted_weights(weights, float(lam) * relative_entropy(partitions))
+    return tilted_weights(weights, float(lam) * normalized_entropy(partitions))
 
 
 def tilted_weights(weights: np.ndarray, log_factors: np.ndarray) -> np.ndarray:
@@ -108,7 +108,9 @@ def are_few(weights: np.ndarray, before: np.ndarray) -> bool:
 
 
 def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: str = "a smaller lam") -> None:
-    """Warn, on behalf of the caller's caller's caller, when reweighting left few effective draws; see `are_few`.
+    """Warn when reweighting left few effective draws; see `are_few`.
+
+    The warning points past the caller and the method of `Posterior` that called it, to the line of the user.
 
     Parameters
     ----------
