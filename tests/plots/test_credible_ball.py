@@ -84,9 +84,9 @@ def test_the_picture_says_what_each_strip_is():
     captions = [label.get_text() for label in ax.get_yticklabels()]
     assert captions == [
         "centre\n2 groups",
-        "farthest\n(horizontal bound)\n2 groups, VI 1.39",
-        "fewest groups\n(upper bound)\n1 group, VI 0.69",
-        "most groups\n(lower bound)\n3 groups, VI 0.35",
+        "farthest\n(horizontal bound)\n2 groups, distance 1.39",
+        "fewest groups\n(upper bound)\n1 group, distance 0.69",
+        "most groups\n(lower bound)\n3 groups, distance 0.35",
     ]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1"]
     ax.figure.draw_without_rendering()

@@ -52,7 +52,7 @@ def test_three_partitions_are_found_heaviest_first(noise):
 def test_modes_are_found_that_are_nearer_to_each_other_than_draws_are():
     base = np.arange(600) % 3
     other = np.where(np.arange(600) < 60, (base + 1) % 3, base)
-    posterior = Posterior(draws_around([base, other], [90, 60], noise=0.25))
+    posterior = Posterior(draws_around([base, other], [90, 60], noise=0.15))
     found = assert_modes(posterior, [base, other])
     assert variation_of_information(base, other) < found[1].expected_loss
 
@@ -181,3 +181,11 @@ def test_a_light_group_of_draws_is_no_mode():
 def test_numbers_of_modes_that_make_no_sense_are_refused(n):
     with pytest.raises(ValueError, match="n, the most modes to return, must be a whole number of at least 1"):
         Posterior([[0, 1]]).modes(n)
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder", "one-minus-ari", "nvi", "nid"])
+def test_three_partitions_that_came_up_equally_often_are_three_modes(loss):
+    partitions = np.array([np.arange(12) // 4, np.arange(12) % 2, np.arange(12) // 6])
+    found = Posterior(np.repeat(partitions, 100, axis=0)).modes(5, loss=loss)
+    assert [mode.weight for mode in found] == pytest.approx([1 / 3] * 3)
+    assert {tuple(canonical(mode.labels)) for mode in found} == {tuple(canonical(p)) for p in partitions}

@@ -180,7 +180,7 @@ class TestEntropy:
         assert done.code == 0, done.err
         summary = about(tmp_path / "out")
         assert summary["ess"] < 5
-        assert any("effective sample size" in sentence for sentence in summary["warnings"])
+        assert any("effective draws" in sentence for sentence in summary["warnings"])
         assert "\nWarning: " in done.out
 
 

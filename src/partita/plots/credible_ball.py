@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.metrics import variation_of_information
-from partita.partitions import by_size
+from partita.partitions import Partitions, by_size
 from partita.plots.canvas import (
     NOT_KNOWN,
     axes_or_new,
@@ -17,6 +16,7 @@ from partita.plots.canvas import (
 )
 from partita.plots.rows import spread
 from partita.posterior.alignment import align
+from partita.posterior.expected import losses_to_draws
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ class CredibleBallData:
         Cluster k of the centre is shown from ``boundaries[k]`` up to and without ``boundaries[k + 1]``.
     n_clusters : (4,) int array
     distances : (4,) array
-        Variation of information from the centre, in nats.
+        Loss of the centre from each, in the ball's own loss.
     n_rows : int
         Rows that have a cluster in the centre, whether shown or not.
     """
@@ -94,7 +94,7 @@ def credible_ball_data(ball: Any, *, most_rows: int = MOST_ROWS) -> CredibleBall
         labels=labels[:, rows],
         boundaries=np.concatenate([[0], np.cumsum(np.bincount(centre[rows]))]),
         n_clusters=np.array([len(np.unique(row[row >= 0])) for row in labels]),
-        distances=np.array([variation_of_information(row, centre) for row in labels]),
+        distances=losses_to_draws(ball.loss, centre, Partitions(labels)),
         n_rows=int(sizes.sum()),
     )
 
@@ -165,4 +165,4 @@ def _draw_names(ax: "Axes", data: CredibleBallData) -> None:
 def _captions(data: CredibleBallData) -> list[str]:
     """Each partition in words: what it is, how many groups it has, how far it is from the centre."""
     words = [f"{WORDS[name]}\n{groups_in_words(k)}" for name, k in zip(data.names, data.n_clusters)]
-    return [words[0], *(f"{text}, VI {far:.2f}" for text, far in zip(words[1:], data.distances[1:]))]
+    return [words[0], *(f"{text}, distance {far:.2f}" for text, far in zip(words[1:], data.distances[1:]))]

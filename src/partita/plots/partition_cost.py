@@ -6,9 +6,10 @@ from itertools import cycle, product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln
 
 from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, rows_in_words, say_title
+from partita.posterior.cluster_sizes import ClusterSizes
+from partita.posterior.costs import partition_costs
 from partita.priors import DirichletProcess, PitmanYor
 from partita.priors.checks import require_integer
 
@@ -162,11 +163,9 @@ def _entropies(sizes: np.ndarray) -> np.ndarray:
 
 def _costs(prior: DirichletProcess | PitmanYor, sizes: np.ndarray) -> np.ndarray:
     """Partition cost of every row of sizes."""
-    k, alpha = sizes.shape[1], float(prior.concentration)
-    if isinstance(prior, DirichletProcess):
-        return -k * np.log(alpha) - gammaln(sizes).sum(axis=1)
-    opened = np.log(alpha + prior.discount * np.arange(1, k)).sum()
-    return -opened - gammaln(sizes - prior.discount).sum(axis=1) + k * gammaln(1.0 - prior.discount)
+    n_rows, k = sizes.shape
+    clusters = ClusterSizes(sizes.ravel(), np.full(n_rows, k))
+    return partition_costs(prior, clusters, np.full(n_rows, float(prior.concentration)))
 
 
 def _check_prior(prior: DirichletProcess | PitmanYor) -> None:

@@ -71,7 +71,7 @@ def sparse_share_data(
         raise ValueError("The mapping is empty: it needs at least one name with its posterior.")
     found = []
     for name, one in named.items():
-        shares = _sparse_shares(one, threshold)
+        shares = one.sparse_share(threshold)
         exceeding = {float(level): float(one.weights[shares >= level].sum()) for level in levels}
         found.append(SparseShareData(str(name), shares, one.weights, exceeding))
     return tuple(found)
@@ -124,16 +124,6 @@ def sparse_share(
     open_frame(ax)
     say_title(ax, f"Rows in groups that hold at most {_percent(threshold)} of the rows, draw by draw")
     return ax
-
-
-def _sparse_shares(posterior: Posterior, threshold: float) -> np.ndarray:
-    """Per draw, the share of the rows it labels that are in clusters with at most ``threshold`` of them."""
-    shares = np.zeros(posterior.n_draws)
-    for b, labels in enumerate(posterior.draws):
-        sizes = np.bincount(labels[labels >= 0])
-        n_labelled = max(int(sizes.sum()), 1)
-        shares[b] = sizes[sizes / n_labelled <= threshold].sum() / n_labelled
-    return shares
 
 
 def _caption(one: SparseShareData) -> str:

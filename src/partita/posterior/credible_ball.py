@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.partitions import Partitions, by_size
-from partita.posterior.distances import losses_to_draws
+from partita.posterior.expected import losses_to_draws
 
 if TYPE_CHECKING:
     from partita.posterior.posterior import Posterior

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from partita.partitions import Partitions, by_size
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.descent import Limits
+from partita.posterior.entropy import effective_draws, entropy_weights, resampled_weights, warn_if_few
 from partita.posterior.expected import expected_losses, least_of
 from partita.posterior.losses import VI, Loss, ZeroOne, loss_from
 from partita.posterior.membership import memberships
@@ -87,6 +88,8 @@ class Options:
     def seed(self) -> np.random.SeedSequence:
         """None is a fixed seed, so that the same draws give the same answer."""
         given = 0 if self.random_state is None else self.random_state
+        if isinstance(given, np.random.SeedSequence):
+            return given
         if isinstance(given, np.random.RandomState | np.random.Generator):
             draw = given.integers if isinstance(given, np.random.Generator) else given.randint
             given = int(draw(2**31))
@@ -98,11 +101,25 @@ class Options:
 AFFORDABLE = Options(runs=None, n_jobs=1)
 
 
-def estimate(partitions: Partitions, weights: np.ndarray, loss: Any, options: Options) -> Estimate:
+def estimate(
+    partitions: Partitions,
+    weights: np.ndarray,
+    loss: Any,
+    options: Options,
+    *,
+    entropy: float = 0.0,
+    resample: bool = False,
+) -> Estimate:
     """Find a partition of least expected loss; see `Posterior.estimate`."""
-    draws = condense(partitions, weights)
+    measure = loss_from(loss)
+    seed = options.seed()
+    used = entropy_weights(partitions, weights, entropy)
+    warn_if_few(used, weights, f"entropy = {float(entropy):g}", instead="a smaller one")
+    if resample:
+        used = resampled_weights(used, len(used), np.random.default_rng(seed.spawn(1)[0]))
+    draws = condense(partitions, used)
     units = np.arange(len(draws.counts))
-    return _estimate(loss_from(loss), draws, draws.labels, units, options, 1.0 / np.sum(weights**2))
+    return _estimate(measure, draws, draws.labels, units, replace(options, random_state=seed), effective_draws(used))
 
 
 def estimate_tied(
@@ -115,7 +132,7 @@ def estimate_tied(
     one object each it is `estimate`.
     """
     draws, units = _parted(condense(partitions, weights), groups)
-    return _estimate(VI(), draws, _tied(draws, units), units, options, 1.0 / np.sum(weights**2))
+    return _estimate(VI(), draws, _tied(draws, units), units, options, effective_draws(weights))
 
 
 def _estimate(

@@ -9,8 +9,7 @@ import numpy as np
 from partita.partitions import Partitions, by_size
 from partita.posterior.alignment import align
 from partita.posterior.condensing import condense
-from partita.posterior.distances import losses_to_draws
-from partita.posterior.losses import evenly_spaced
+from partita.posterior.expected import evenly_spaced, losses_to_draws
 
 if TYPE_CHECKING:
     from partita.posterior.posterior import Posterior
@@ -29,6 +28,7 @@ _VALLEY = 0.5
 _PARTICLES = 8
 _CANDIDATES = 32
 _MOST_ROUNDS = 100
+_RUNS = 2
 _TIE = 1e-12
 
 
@@ -79,6 +79,7 @@ class _Draws:
     def __init__(self, posterior: "Posterior", loss: Any):
         distinct = condense(posterior.partitions, posterior.weights)
         self.weights = distinct.weights
+        self.times = condense(posterior.partitions, np.sign(posterior.weights)).weights
         self.labels = posterior.draws[distinct.draws]
         self._partitions = Partitions(self.labels)
         self._loss = loss
@@ -98,14 +99,14 @@ class _Draws:
         key = group.tobytes()
         if key not in self._estimates:
             some = self._posterior(self.labels[group], weights=self.weights[group], traces={})
-            self._estimates[key] = some.estimate(loss=self._loss).labels
+            self._estimates[key] = some.estimate(loss=self._loss, runs=_RUNS).labels
         return self._estimates[key]
 
     @property
     def least_weight(self) -> float:
-        """What a mode must weigh. The least weight that three distinct draws share is taken for that of one draw."""
+        """What a mode must weigh. The least weight is that of one draw if three that came up once share it."""
         least = self.weights.min()
-        shared = np.sum(self.weights <= least * (1.0 + 1e-9)) >= 3
+        shared = np.sum((self.weights <= least * (1.0 + 1e-9)) & (self.times == 1.0)) >= 3
         return max(LEAST_WEIGHT, LEAST_DRAWS * least if shared else 0.0) - 1e-9
 
 

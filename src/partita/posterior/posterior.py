@@ -139,6 +139,8 @@ class Posterior:
         self,
         *,
         loss: str | Loss = "vi",
+        entropy: float = 0.0,
+        resample: bool = False,
         max_clusters: int | None = None,
         min_size: int | None = None,
         runs: int = 16,
@@ -152,6 +154,11 @@ class Posterior:
         loss : str or Loss
             "vi" (variation of information, nats), "binder", "one-minus-ari", "nvi", "nid", "zero-one" (most probable
             partition) or "vi-lb"; or an object with options, such as ``VI(a=0.5)``: see `partita.posterior.losses`.
+        entropy : float
+            Draws get the weight exp(entropy * S), S the entropy of their cluster shares to base K: a positive number
+            (the paper's lambda, say 20) favours clusters of like size over dust. See `regularize_entropy`.
+        resample : bool
+            Sample draws with replacement by these weights, as the paper prints, instead of using them: more noise.
         max_clusters, min_size : int, optional
             At most so many clusters, at least so many objects in each.
         runs : int
@@ -168,7 +175,7 @@ class Posterior:
         in every draw move as one.
         """
         options = Options(max_clusters, min_size, runs, n_jobs, random_state)
-        return estimate(self.partitions, self.weights, loss, options)
+        return estimate(self.partitions, self.weights, loss, options, entropy=entropy, resample=resample)
 
     def credible_ball(self, *, level: float = 0.95, loss: Any = "vi") -> CredibleBall:
         """The smallest ball around the estimate that holds a share of the posterior, and its extreme partitions.
