@@ -127,8 +127,7 @@ class TestEntropy:
             assert abs(own.mean() - entropy.MEANS[k]) < 5 / np.sqrt(own.size)
             assert abs(own.std() - 1) < 5 / np.sqrt(2 * own.size)
 
-    def test_counts_are_of_draws_with_much_in_sparse_clusters(self, monkeypatch):
-        monkeypatch.setattr(entropy, "LOSS", "vi")
+    def test_counts_are_of_draws_with_much_in_sparse_clusters(self):
         truth = np.repeat([0, 1], 50)
         dusty, less, clean = truth.copy(), truth.copy(), truth.copy()
         dusty[:10], less[:5] = 2, 2  # 10 % and 5 % in a cluster of at most 10 %
@@ -143,7 +142,6 @@ class TestEntropy:
 
     @pytest.mark.xdist_group("known")
     def test_the_simulation_in_miniature_is_stored_and_leaves_the_other_part(self, monkeypatch, tmp_path, capsys):
-        monkeypatch.setattr(entropy, "LOSS", "vi")
         monkeypatch.setattr(entropy, "RESULTS", tmp_path / "entropy.json")
         entropy.RESULTS.write_text('{"wine": 1}')
         name = next(iter(entropy.VARIANTS))
@@ -161,8 +159,7 @@ class TestEntropy:
         assert capsys.readouterr().out.count("(paper 1393)") == 1
 
     @pytest.mark.xdist_group("gaussian-full")
-    def test_wine_in_miniature(self, monkeypatch, tmp_path, capsys):
-        monkeypatch.setattr(entropy, "LOSS", "vi")
+    def test_wine_in_miniature(self, tmp_path, capsys):
         rng = np.random.default_rng(0)
         cultivars = np.arange(60) % 3 + 1
         cells = rng.normal(np.repeat(cultivars[:, None] * 8.0, 13, axis=1))
