@@ -47,7 +47,18 @@ def test_examples_run_in_order_and_print_what_the_page_says(page, tmp_path, monk
 
 def test_the_pages_that_should_have_examples_have_some():
     named = {name(page) for page in WITH_EXAMPLES}
-    pages = ("mixture", "families", "priors", "gibbs", "draws", "metrics", "uncertainty", "plots", "entropy")
+    pages = (
+        "mixture",
+        "families",
+        "priors",
+        "gibbs",
+        "draws",
+        "posterior",
+        "metrics",
+        "uncertainty",
+        "plots",
+        "entropy",
+    )
     assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= named
 
 
