@@ -112,3 +112,11 @@ def test_a_posterior_of_one_draw_shows_a_partition_in_the_order_of_another():
     data = coclustering_data(Posterior([found]), truth)
     assert data.boundaries.tolist() == [0, 5, 9, 12]
     np.testing.assert_array_equal(data.similarity, found[data.order][:, None] == found[data.order])
+
+
+def test_of_more_clusters_than_rows_the_largest_are_shown():
+    draws = np.concatenate([[0, 0, 0], np.arange(1, 3000)])[None]
+    data = coclustering_data(Posterior(draws), draws[0], most_rows=50)
+    assert len(data.order) == 50
+    assert data.n_clusters == 3000
+    assert data.labels.tolist() == list(range(50))

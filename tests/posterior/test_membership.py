@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partita.posterior import Posterior, membership_probabilities
+from partita.posterior import VI, Posterior, membership, membership_probabilities
 
 
 def slow_share(i, members, draws, weights):
@@ -78,3 +78,36 @@ def test_bad_labels_are_refused():
         membership_probabilities([0, 1, 1], [[0, 1]])
     with pytest.raises(ValueError, match="labels no object"):
         membership_probabilities([-1, -1], [[0, 1]])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_own_probability_without_the_others(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(0, 4, size=(12, 15))
+    draws[:, 3] = draws[:, 4]
+    if seed % 2:
+        draws[:, 7] = -1
+    draws[:, 0] = 9  # often alone
+    posterior = Posterior(draws, weights=rng.exponential(size=12))
+    found = posterior.estimate(loss=VI(a=0.2), runs=3)
+    exact = found.confidence
+    monkeypatch.setattr(membership, "MOST_CELLS", 0)
+    np.testing.assert_allclose(membership.own_memberships(found.labels, found.draws), exact, atol=1e-12)
+    np.testing.assert_allclose(posterior.estimate(loss=VI(a=0.2), runs=3).confidence, exact, atol=1e-12)
+
+
+def test_probabilities_that_would_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(membership, "MOST_CELLS", 0)
+    found = Posterior([[0, 1, 1], [0, 0, 1]]).estimate()
+    with pytest.raises(ValueError, match=r"Probabilities of 3 objects in 2 clusters need .* limit the estimate"):
+        _ = found.probabilities
+    with pytest.raises(ValueError, match="needs too much memory where draws leave objects out"):
+        _ = Posterior([[0, 1, -1], [0, 0, 1]]).estimate().confidence
+
+
+def test_a_million_singletons():
+    with pytest.warns(UserWarning, match="Draws of up to 1,000,000 clusters are too large to search"):
+        found = Posterior(np.arange(10**6)[None]).estimate()
+    assert found.n_clusters == 10**6
+    assert found.expected_loss == 0.0
+    assert np.all(found.confidence == 1.0)

@@ -14,7 +14,7 @@ from partita.kernels.loss_values import loss_value
 
 _TILE_ROWS = 32
 _TILE_COLUMNS = 512
-_DRAWS_TOGETHER = 16
+DRAWS_TOGETHER = 16
 
 
 @entry(allocates=True)
@@ -133,11 +133,11 @@ def add_memberships(labels, draws, weights, counts, alone, n_labels, partial, sh
     Draws go over the atoms a few at a time, so that ``shares`` travels less.
     """
     n_clusters = alone.shape[0]
-    others = np.zeros((_DRAWS_TOGETHER, n_labels, n_clusters))
-    own = np.zeros((_DRAWS_TOGETHER, n_labels, n_clusters))
-    sizes = np.zeros((_DRAWS_TOGETHER, n_clusters), np.int64)
-    for start in range(0, draws.shape[0], _DRAWS_TOGETHER):
-        n_together = min(_DRAWS_TOGETHER, draws.shape[0] - start)
+    others = np.zeros((DRAWS_TOGETHER, n_labels, n_clusters))
+    own = np.zeros((DRAWS_TOGETHER, n_labels, n_clusters))
+    sizes = np.zeros((DRAWS_TOGETHER, n_clusters), np.int64)
+    for start in range(0, draws.shape[0], DRAWS_TOGETHER):
+        n_together = min(DRAWS_TOGETHER, draws.shape[0] - start)
         for t in range(n_together):
             b = start + t
             _share(labels, draws[b], weights[b], counts, alone, others[t], own[t], sizes[t])

@@ -1,7 +1,8 @@
 """One partition to report, and how surely each object belongs where it was put."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -14,7 +15,7 @@ from partita.posterior.descent import Limits
 from partita.posterior.entropy import effective_draws, entropy_weights, resampled_weights, warn_if_few
 from partita.posterior.expected import expected_losses, least_of
 from partita.posterior.losses import VI, Loss, ZeroOne, loss_from
-from partita.posterior.membership import memberships
+from partita.posterior.membership import is_large, memberships, own_memberships
 from partita.posterior.search import Run, search
 from partita.posterior.zero_one import most_probable
 
@@ -31,7 +32,7 @@ class Estimate:
         Weighted mean of the loss over all draws, exactly.
     n_clusters : int
     probabilities : (n_objects, n_clusters) array
-        See `membership_probabilities`; rows sum to 1.
+        See `membership_probabilities`; rows sum to 1. Computed when first asked for.
     confidence : (n_objects,) array
         The probability of the object's own label; nan for an object without one.
     ess : float
@@ -39,16 +40,30 @@ class Estimate:
     runs : list of Run
         Every start of the search, its expected loss and its scans.
     loss : Loss
+    draws : Condensed
+        The draws and weights that it is the estimate of.
     """
 
     labels: np.ndarray
     expected_loss: float
     n_clusters: int
-    probabilities: np.ndarray
-    confidence: np.ndarray
     ess: float
     runs: list[Run]
     loss: Loss
+    draws: Condensed = field(repr=False)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """How probably each object belongs to each cluster; refused where that would take more than 1 GiB."""
+        return memberships(self.labels, self.draws)
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """The probability of every object's own label."""
+        if is_large(self.labels, self.draws):
+            return own_memberships(self.labels, self.draws)
+        own = self.probabilities[np.arange(len(self.labels)), self.labels]
+        return np.where(self.labels >= 0, own, np.nan)
 
     def __repr__(self) -> str:
         return (
@@ -145,17 +160,7 @@ def _estimate(
     else:
         found, expected, runs = _search(loss, draws, candidates, units, limits, options)
     labels = by_size(found[draws.inverse])
-    probabilities = memberships(labels, draws)
-    return Estimate(
-        labels=labels,
-        expected_loss=float(expected),
-        n_clusters=probabilities.shape[1],
-        probabilities=probabilities,
-        confidence=_own(probabilities, labels),
-        ess=float(ess),
-        runs=runs,
-        loss=loss,
-    )
+    return Estimate(labels, float(expected), int(labels.max()) + 1, float(ess), runs, loss, draws)
 
 
 def _search(
@@ -244,8 +249,3 @@ def _majority(labels: np.ndarray, units: np.ndarray, counts: np.ndarray) -> np.n
     by_size = np.lexsort((-sizes, pairs // n_labels))
     unit, first = np.unique(pairs[by_size] // n_labels, return_index=True)
     return (pairs[by_size][first] % n_labels)[np.searchsorted(unit, units)]
-
-
-def _own(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    own = probabilities[np.arange(len(labels)), labels]
-    return np.where(labels >= 0, own, np.nan)
