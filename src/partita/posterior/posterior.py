@@ -93,8 +93,13 @@ class Posterior:
     def __repr__(self) -> str:
         clusters = self.n_clusters()
         likely = max(clusters, key=lambda k: clusters[k])
-        size = f"{self.n_chains} chains x {self.partitions.shape[1]} draws of {self.n_objects} objects"
-        return f"Posterior({size}; most probable: {likely} clusters, probability {clusters[likely]:.2f})"
+        drawn = (
+            f"{self.partitions.shape[1]} draws"
+            if self.n_chains == 1
+            else f"{self.n_chains} chains x {self.partitions.shape[1]} draws"
+        )
+        words = f"most probable: {likely} clusters, probability {clusters[likely]:.2f}"
+        return f"Posterior({drawn} of {self.n_objects} objects; {words})"
 
     @property
     def draws(self) -> np.ndarray:
