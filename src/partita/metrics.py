@@ -130,7 +130,7 @@ def partition_entropy(labels: Any, *, base: float | Literal["clusters"] | None =
     labels : array-like of labels, (n_objects,)
     base : float or "clusters", optional
         Base of the logarithm; by default nats. ``"clusters"`` is the number of clusters K: then 1 is K clusters of
-        equal size, and K = 1 gives 0 (S of Franzolini and Rebaudo 2023).
+        equal size, and K = 1 gives 0 (S of Franzolini and Rebaudo 2022).
     """
     sizes = _sizes(_codes(labels))
     entropy = _entropy(sizes)

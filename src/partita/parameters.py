@@ -29,7 +29,7 @@ class Parameters(BaseEstimator):
 
 def nearest(name: object, allowed: Iterable[str]) -> str:
     """Return the question "Did you mean 'vi'?", or nothing when no allowed name is close."""
-    close = get_close_matches(str(name), list(allowed), n=1)
+    close = get_close_matches(str(name).lower(), list(allowed), n=1)
     return f"Did you mean {close[0]!r}?" if close else ""
 
 

@@ -20,6 +20,7 @@ from tests.oracles.agreement import N_BATCHES, compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, state_at
 
 from partita.engines.gibbs import Gibbs
+from partita.engines.model import Model
 from partita.families import FAMILIES, Categorical, Count, Gaussian
 from partita.kernels.gibbs import sweep
 from partita.priors import DirichletProcess, FiniteDirichlet
@@ -217,3 +218,20 @@ def batch_frequencies(chain):
     k = np.array([np.unique(row).size for row in chain.labels])
     found = k[:, None] == np.arange(1, chain.labels.shape[1] + 1)
     return found.reshape(N_BATCHES, -1, found.shape[1]).mean(axis=1)
+
+
+@pytest.mark.xdist_group("gaussian-full")
+@pytest.mark.parametrize("seed", range(4))
+def test_splits_never_run_out_of_slots(seed):
+    """Many splits are accepted in one sweep where clusters are many: sizes must stay those of the labels."""
+    table = Table.read(np.random.default_rng(0).normal(size=(120, 1)))
+    likelihood = Gaussian().resolve(table)
+    model = Model(likelihood, DirichletProcess(concentration=15.0), table, np.ones(120, dtype=np.int64))
+    engine, rng = Gibbs(merge_split=40), np.random.default_rng(seed)
+    state = engine.init(rng, model)
+    for _ in range(60):
+        state, _ = engine.step(rng, state, model)
+        allocation = state.allocation
+        assert allocation.labels.max() < len(allocation.sizes)
+        counted = np.bincount(allocation.labels, minlength=len(allocation.sizes))
+        np.testing.assert_array_equal(allocation.sizes, counted)

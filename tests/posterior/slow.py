@@ -27,7 +27,10 @@ def random_weights(seed, n_draws):
 
 def slow_loss(loss, found, truth):
     """The loss of two labelings over the objects that both label."""
-    found, truth = zip(*[(f, t) for f, t in zip(found, truth) if f >= 0 and t >= 0]) or ((), ())
+    both = [(f, t) for f, t in zip(found, truth) if f >= 0 and t >= 0]
+    if not both:
+        return 0.0
+    found, truth = zip(*both)
     if isinstance(loss, ZeroOne):
         return float(any((f == g) != (t == u) for (f, t), (g, u) in itertools.combinations(zip(found, truth), 2)))
     if isinstance(loss, Binder | OneMinusARI):

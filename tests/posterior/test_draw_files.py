@@ -210,3 +210,18 @@ def test_a_file_of_a_posterior_keeps_weights_traces_and_names(tmp_path):
     read = Posterior.from_draws(tmp_path / "posterior.partita")
     np.testing.assert_array_equal(read.weights, given.weights)
     assert (read.draws.tolist(), list(read.traces), read.provenance) == (CANONICAL, ["t"], given.provenance)
+
+
+def test_measurements_among_text_are_refused(tmp_path):
+    (tmp_path / "iris.csv").write_text("length,width,species\n5.1,3,setosa\n4.9,2,virginica\n")
+    with pytest.raises(
+        ValueError, match=r"iris.csv': The label at draw 0, object 0 .* is 5.1: labels that are numbers"
+    ):
+        Posterior.from_draws(tmp_path / "iris.csv")
+
+
+def test_a_header_that_may_be_a_draw_is_told_of(tmp_path):
+    (tmp_path / "draws.csv").write_text("x,y,z\nx,x,z\ny,y,z\n")
+    with pytest.warns(UserWarning, match="all of its cells are labels further down"):
+        read = Posterior.from_draws(tmp_path / "draws.csv")
+    assert read.draws.tolist() == [[0, 0, 1], [0, 0, 1]]

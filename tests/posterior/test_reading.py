@@ -195,3 +195,8 @@ def test_draws_of_other_libraries_find_the_groups(library):
     assert found.n_clusters == 3
     assert adjusted_rand_score(truth, found.labels) > 0.9
     assert max(read.n_clusters().values()) == read.n_clusters()[5]  # the draws themselves have dust
+
+
+def test_missing_cells_of_nullable_columns():
+    frame = pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([1, 2], dtype="Int64")})
+    assert Posterior.from_draws(frame).draws.tolist() == [[0, 0], [-1, 0]]

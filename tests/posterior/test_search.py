@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
 
-from partita.kernels.search import Rules, search, value
+from partita.kernels.search import Rules, place, score, search, value
 from partita.partitions import Partitions, canonical
 from partita.posterior import (
     LOSSES,
@@ -31,6 +31,17 @@ ROUNDING = 1e-10
 @numba.njit
 def compiled_value(objective):
     return value(objective)
+
+
+@numba.njit
+def compiled_score(objective, unit, own, out):
+    score(objective, unit, own, out)
+
+
+@numba.njit
+def compiled_move(objective, unit, origin, slot):
+    place(objective, unit, origin, -1)
+    place(objective, unit, slot, 1)
 
 
 PARTITIONS = {n: np.array(list(set_partitions(n))) for n in range(2, 9)}
@@ -61,8 +72,7 @@ def test_the_search_finds_the_enumerated_minimum(loss):
         least = least_expected(allowed, draws, weights, loss=loss())[1].min()
         assert found.expected_loss > least - ROUNDING
         assert found.n_clusters <= (most or 8)
-        recomputed = least_expected(found.labels[None], draws, weights, loss=loss())[1][0]
-        assert found.expected_loss == pytest.approx(recomputed, abs=1e-12)
+        assert found.expected_loss == pytest.approx(slow_expected(loss(), found.labels, draws, weights), abs=1e-12)
         if draws.min() >= 0 and most is None:
             assert found.expected_loss < least_expected(draws, draws, weights, loss=loss())[1].min() + ROUNDING
         n_minimal += found.expected_loss < least + ROUNDING
@@ -91,7 +101,7 @@ def test_no_object_can_do_better_elsewhere(loss, missing):
 def test_groups_stay_together_and_move_as_one(seed, missing):
     draws = noisy_draws(seed, n_objects=20, n_draws=12, share=0.4, missing=missing)
     weights, groups = random_weights(seed, 12), np.random.default_rng(seed).integers(0, 9, size=20)
-    found = estimate_tied(Partitions(draws), weights, groups)
+    found = estimate_tied(Partitions(draws), weights, groups, Options(runs=4))
     for group in range(9):
         assert len(np.unique(found.labels[groups == group])) <= 1
     assert found.expected_loss == pytest.approx(slow_expected(VI(), found.labels, draws, weights), abs=1e-12)
@@ -128,12 +138,53 @@ def test_the_objective_changes_as_the_loss_does(loss, missing):
     np.testing.assert_allclose(differences, differences[0], atol=1e-12)
 
 
-def test_identical_objects_count_once_and_weigh_as_many():
-    draws = noisy_draws(2, n_objects=8, n_draws=10, share=0.5)
-    repeated = np.repeat(draws, [1, 3, 2, 1, 5, 1, 1, 2], axis=1)
-    for loss in EVERY:
-        found = Posterior(repeated).estimate(loss=loss, runs=4)
-        assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, repeated), abs=1e-12)
+def with_repeated_objects(seed, n_objects=8, n_draws=10, missing=0.0):
+    draws = noisy_draws(seed, n_objects=n_objects, n_draws=n_draws, share=0.5, missing=missing)
+    return np.repeat(draws, np.random.default_rng(seed).integers(1, 6, n_objects), axis=1)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+@pytest.mark.parametrize("loss", [VI(), Binder(), OneMinusARI(), NVI(), VILowerBound()], ids=repr)
+def test_what_a_place_is_worth_is_what_taking_it_changes(loss, missing):
+    """Scores of atoms against the values that the objective has after they have been placed."""
+    draws = with_repeated_objects(2, missing=missing)
+    condensed = condense(Partitions(draws), random_weights(2, 10))
+    problem = Problem(loss, condensed, np.arange(len(condensed.counts)), Limits(draws.shape[1]))
+    labels = np.random.default_rng(0).integers(0, 3, problem.n_units)
+    objective, seats = problem.state(labels, 5)
+    search(np.random.default_rng(0), objective, seats, Rules(5, 1, 0, 0, 1e-12))
+    for unit, own in enumerate(seats.labels):
+        scores = np.empty(5)
+        compiled_score(objective, unit, own, scores)
+        values = np.empty(5)
+        for slot in range(5):
+            compiled_move(objective, unit, own, slot)
+            values[slot] = compiled_value(objective)
+            compiled_move(objective, unit, slot, own)
+        np.testing.assert_allclose(scores - scores[own], values - values[own], atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", EVERY, ids=repr)
+def test_identical_objects_count_once_and_weigh_as_many(loss):
+    draws = with_repeated_objects(2)
+    found = Posterior(draws).estimate(loss=loss, runs=4)
+    assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, draws), abs=1e-12)
+    if not isinstance(loss, ZeroOne):
+        others = np.array(list(moves(found.labels, Partitions(draws).atoms()[1], draws.shape[1])))
+        assert least_expected(others, draws, loss=loss)[1].min() > found.expected_loss - ROUNDING
+
+
+def test_a_zealous_update_leaves_a_partition_that_no_single_move_improves():
+    """Two clusters that no draw has together, joined: an object that leaves alone gains nothing, all of one do."""
+    draws = np.tile(np.arange(12) // 3, (9, 1))
+    draws[6:] = np.arange(12) // 6
+    condensed = condense(Partitions(draws), np.full(9, 1 / 9), merge_objects=False)
+    problem = Problem(VI(a=0.9), condensed, np.arange(12), Limits(12))
+    start = np.arange(12) // 6
+    stuck, _ = problem.descend(start, np.random.default_rng(0), zealous=0)
+    np.testing.assert_array_equal(stuck, start)
+    found, _ = problem.descend(start, np.random.default_rng(0), zealous=10)
+    np.testing.assert_array_equal(found, np.arange(12) // 3)
 
 
 @pytest.mark.parametrize("loss", ["vi", "binder", "nid"])
@@ -148,6 +199,35 @@ def test_every_cluster_has_the_least_size(loss):
         assert found.expected_loss == pytest.approx(slow_expected(found.loss, found.labels, draws), abs=1e-12)
         one = least_expected(np.zeros((1, 30), int), draws, loss=loss)[1][0]
         assert found.expected_loss < one + ROUNDING
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder", "one-minus-ari", "nvi", "nid", "vi-lb"])
+def test_limits_are_obeyed_whatever_repeats(loss):
+    for seed in range(40):
+        draws = with_repeated_objects(seed, n_objects=5, n_draws=4)
+        least, most = 2 + seed % 4, 1 + seed % 3
+        found = Posterior(draws).estimate(loss=loss, min_size=least, max_clusters=most, runs=4, n_jobs=1)
+        assert np.bincount(found.labels).min() >= least
+        assert found.n_clusters <= most
+        allowed = [d for d in draws if len(np.unique(d)) <= most and np.unique(d, return_counts=True)[1].min() >= least]
+        if allowed:
+            best = least_expected(allowed, draws, loss=loss)[1].min()
+            assert found.expected_loss < best + ROUNDING
+
+
+def test_limits_are_obeyed_without_a_search(monkeypatch):
+    monkeypatch.setattr(descent, "MOST_WORK", 1)
+    posterior = Posterior([[0, 0, 1, 1, 2, 2]] * 3 + [[0, 0, 1, 1, 2, 3], [0, 0, 0, 1, 1, 1]])
+    with pytest.warns(UserWarning, match="too large to search"):
+        np.testing.assert_array_equal(posterior.estimate(max_clusters=2).labels, [0, 0, 0, 1, 1, 1])
+    with pytest.warns(UserWarning, match="too large to search"):
+        assert np.bincount(posterior.estimate(min_size=4).labels).tolist() == [6]
+
+
+def test_objects_that_no_draw_parts_are_parted_where_the_least_size_asks_for_it():
+    found = Posterior([[0, 1, 0, 2, 2, 1]]).estimate(loss="binder", min_size=3)
+    assert np.bincount(found.labels).tolist() == [3, 3]
+    assert found.expected_loss == pytest.approx(10 / 36)
 
 
 def test_least_size_against_enumeration():
@@ -202,14 +282,16 @@ def test_where_work_or_memory_are_short_fewer_draws_are_read(monkeypatch, name):
 def test_where_there_is_no_room_for_a_scan_the_best_draw_is_returned(monkeypatch, name, value):
     draws = noisy_draws(6, n_draws=200, share=0.3)
     monkeypatch.setattr(descent, name, value)
-    with pytest.warns(UserWarning, match="Draws of up to 6 clusters are too large to search: the estimate is the best"):
+    with pytest.warns(
+        UserWarning, match="200 draws of up to 6 clusters are too large to search: the estimate is the best"
+    ):
         found = Posterior(draws).estimate()
     assert found.expected_loss == pytest.approx(least_expected(draws, draws)[1].min(), abs=1e-12)
 
 
 def test_where_pairs_are_too_many_the_lower_bound_is_searched_as_vi(monkeypatch):
     draws = noisy_draws(6, share=0.3)
-    monkeypatch.setattr(descent, "MOST_PAIR_WORK", 1)
+    monkeypatch.setattr(descent, "MOST_PAIRED", 39)
     with pytest.warns(UserWarning, match="'vi-lb' compares all pairs"):
         found = Posterior(draws).estimate(loss="vi-lb")
     np.testing.assert_array_equal(found.labels, Posterior(draws).estimate().labels)
@@ -240,6 +322,23 @@ def test_the_most_probable_partition_is_the_draw_that_is_drawn_most():
         forced = Posterior(draws).estimate(loss="zero-one", max_clusters=1)
     assert forced.expected_loss == pytest.approx(1.0)
     np.testing.assert_array_equal(forced.labels, np.zeros(4))
+
+
+def test_gaps_and_a_limit_against_enumeration():
+    draws = np.array(
+        [
+            [2, 2, 2, 2, -1, -1],
+            [1, 0, 1, -1, 1, 2],
+            [1, 0, 1, 0, -1, 2],
+            [-1, -1, 1, -1, 0, 2],
+            [2, -1, -1, 0, 1, -1],
+            [0, -1, 2, -1, -1, 1],
+        ]
+    )
+    weights = [0.118, 0.048, 0.015, 0.359, 0.337, 0.123]
+    found = Posterior(draws, weights=weights).estimate(loss="zero-one", max_clusters=3)
+    allowed = PARTITIONS[6][PARTITIONS[6].max(axis=1) < 3]
+    assert found.expected_loss == pytest.approx(least_expected(allowed, draws, weights, loss="zero-one")[1].min())
 
 
 def test_draws_with_gaps_are_joined_where_they_fit():

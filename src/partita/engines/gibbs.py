@@ -77,7 +77,7 @@ class Gibbs(Parameters):
         """Seat the rows one after the other in random order, each given those before it."""
         concentration = model.prior.initial_concentration()
         n_slots = model.prior.least_slots() or min(FIRST_SLOTS, model.total + 1)
-        n_slots += SLOTS_NEEDED
+        n_slots += SLOTS_NEEDED + self.merge_split
         state = GibbsState(
             rows=model.likelihood.rows(model.table),
             slots=model.state_from(np.zeros((n_slots, model.n_stats))),

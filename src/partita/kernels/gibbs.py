@@ -23,6 +23,8 @@ from partita.kernels.scan import scan
 def sweep(rng, rows, state, prior, allocation, order, start, n_moves):
     """One scan over ``order[start:]``, then ``n_moves`` merge-split moves and moves of labels alone.
 
+    Every accepted split takes one more slot, so there must be enough of them for all moves before the first.
+
     Returns where the scan stopped, whether more slots are needed to go on from there, the number
     of accepted merge-split moves and the log joint density of data and allocation.
     """
@@ -31,7 +33,7 @@ def sweep(rng, rows, state, prior, allocation, order, start, n_moves):
     n_spare = 0
     for k in range(sizes.shape[0]):
         n_spare += sizes[k] == 0 and not is_component(prior, k)
-    if position < order.shape[0] or n_spare < SLOTS_NEEDED:
+    if position < order.shape[0] or n_spare < SLOTS_NEEDED + n_moves:
         return position, True, 0, 0.0
     n_accepted = 0
     if allocation.active.shape[0] > 1:

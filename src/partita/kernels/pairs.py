@@ -1,9 +1,8 @@
 """The objective of the lower bound on the expected variation of information, from pairs of atoms.
 
-With M_ij = sum_b weights[b] [i and j share a label in b], W_i the weight of the draws that label i, and Q_i the sum
-of M_ij over the objects j of i's own cluster, it is sum_g coefficients[g] sum_T f(n_gT) - 2 sum_i W_i log(Q_i / W_i),
-f(x) = x log x and n_gT the objects of cluster T in the labelled set g. Rows of M are made when they are needed:
-memory is linear in the atoms.
+With M_ij = sum_b w_b / n_b [i and j share a label in b], W_i = M_ii and Q_i the sum of M_ij over the objects j of i's
+own cluster, it is sum_g coefficients[g] sum_T f(n_gT) - 2 sum_i W_i log(Q_i / W_i), f(x) = x log x and n_gT the
+objects of cluster T in the labelled set g. Here a unit is one atom.
 """
 
 from typing import NamedTuple
@@ -16,27 +15,23 @@ from partita.kernels.search import place, score, value
 
 
 class Pairs(NamedTuple):
-    """Labels, and what every atom shares with its cluster."""
+    """What atoms share, and what every atom shares with its cluster."""
 
-    columns: np.ndarray  # (atom, draw) int32 labels
+    together: np.ndarray  # (atom, atom) M
     counts: np.ndarray  # (atom,)
-    weights: np.ndarray  # (draw,)
-    own_weights: np.ndarray  # (atom,) W
     members: np.ndarray  # (atom, labelled set) bool
     coefficients: np.ndarray  # (labelled set,)
     phi: np.ndarray  # (objects + 1,)
     sizes: np.ndarray  # (labelled set, slot)
     slots: np.ndarray  # (atom,) -1: not placed
     shared: np.ndarray  # (atom,) Q
-    row: np.ndarray  # (atom,) scratch
     with_slot: np.ndarray  # (slot,) scratch
 
 
 @implements(score, Pairs)
 def _score(objective, unit, own, out):
-    counts, slots, shared, row = objective.counts, objective.slots, objective.shared, objective.row
-    count, weight, with_slot = counts[unit], objective.own_weights[unit], objective.with_slot
-    _fill_row(objective, unit)
+    counts, slots, shared, row = objective.counts, objective.slots, objective.shared, objective.together[unit]
+    count, weight, with_slot = counts[unit], row[unit], objective.with_slot
     for slot in range(out.shape[0]):
         out[slot] = _size_gain(objective, unit, slot, own)
         with_slot[slot] = weight * count
@@ -46,20 +41,19 @@ def _score(objective, unit, own, out):
             continue
         with_slot[slot] += row[j] * counts[j]
         before = shared[j] - row[j] * count if slot == own else shared[j]
-        out[slot] -= 2.0 * counts[j] * objective.own_weights[j] * np.log1p(row[j] * count / before)
+        out[slot] -= 2.0 * counts[j] * objective.together[j, j] * np.log1p(row[j] * count / before)
     for slot in range(out.shape[0]):
         out[slot] -= 2.0 * count * weight * np.log(with_slot[slot] / weight)
 
 
 @implements(place, Pairs)
 def _place(objective, unit, slot, sign):
-    counts, slots, shared, row = objective.counts, objective.slots, objective.shared, objective.row
-    _fill_row(objective, unit)
+    counts, slots, shared, row = objective.counts, objective.slots, objective.shared, objective.together[unit]
     amount = sign * counts[unit]
     for g in range(objective.coefficients.shape[0]):
         if objective.members[unit, g]:
             objective.sizes[g, slot] += amount
-    total = objective.own_weights[unit] * counts[unit]
+    total = row[unit] * counts[unit]
     for j in range(counts.shape[0]):
         if j != unit and slots[j] == slot:
             shared[j] += amount * row[j]
@@ -76,20 +70,9 @@ def _value(objective):
             total += objective.coefficients[g] * objective.phi[size]
     for i in range(objective.counts.shape[0]):
         if objective.slots[i] >= 0:
-            weight = objective.own_weights[i]
+            weight = objective.together[i, i]
             total -= 2.0 * objective.counts[i] * weight * np.log(objective.shared[i] / weight)
     return total
-
-
-@register_jitable
-def _fill_row(objective, unit):
-    columns, weights, row = objective.columns, objective.weights, objective.row
-    for j in range(columns.shape[0]):
-        total = 0.0
-        for b in range(columns.shape[1]):
-            together = columns[unit, b] == columns[j, b] and columns[j, b] >= 0
-            total += weights[b] if together else 0.0
-        row[j] = total
 
 
 @register_jitable

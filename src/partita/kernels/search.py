@@ -24,6 +24,7 @@ class Seats(NamedTuple):
     order: np.ndarray  # (unit,) a permutation of the units
     kept: np.ndarray  # (unit,) scratch
     tried: np.ndarray  # (slot,) a permutation of the slots
+    full: np.ndarray  # (1,) whether a cluster could not be opened for want of a slot
 
 
 class Rules(NamedTuple):
@@ -58,6 +59,8 @@ def value(objective):
 def search(rng, objective, seats, rules):
     """Seat who has no seat, sweeten, try zealous updates; the number of scans is returned.
 
+    Where slots run out it stops: ``seats.full`` says so, and the caller goes on from there with more of them.
+
     Units with a label start there. Clusters in excess of the most that there may be are dissolved first, those
     smaller than the least size at the end, and the phases are repeated without making new ones. Deterministic given
     ``rng``. Cost per scan: one `score` of every unit.
@@ -67,10 +70,12 @@ def search(rng, objective, seats, rules):
         if seats.labels[unit] >= 0:
             _sit(objective, seats, unit, seats.labels[unit])
     _seat_all(rng, objective, seats, free)
-    while _n_clusters(seats.sizes) > rules.most_clusters:
+    while _n_clusters(seats.sizes) > rules.most_clusters and not seats.full[0]:
         _dissolve(rng, objective, seats, rules, _smallest(seats.sizes))
+    if seats.full[0]:
+        return 0
     n_scans = _sweeten_zealously(rng, objective, seats, free, 0)
-    if _repair(rng, objective, seats, rules):
+    if not seats.full[0] and _repair(rng, objective, seats, rules) and not seats.full[0]:
         n_scans = _sweeten_zealously(rng, objective, seats, rules, n_scans)
     return n_scans
 
@@ -81,9 +86,10 @@ def _sweeten_zealously(rng, objective, seats, rules, n_scans):
     _shuffle(rng, seats.tried)
     n_left = rules.n_zealous
     for slot in seats.tried:
-        if n_left == 0 or n_scans >= rules.n_scans:
+        if n_left == 0 or n_scans >= rules.n_scans or seats.full[0]:
             break
-        if seats.sizes[slot] > 0:
+        # Where clusters have a least size, the units of the only one could not be seated so that they keep it.
+        if seats.sizes[slot] > 0 and (rules.least_size == 1 or _n_clusters(seats.sizes) > 1):
             n_left -= 1
             n_scans += _try_without(rng, objective, seats, rules, slot, rules.n_scans - n_scans)
     return n_scans
@@ -95,10 +101,10 @@ def _try_without(rng, objective, seats, rules, slot, n_scans):
     before, size = value(objective), seats.sizes[slot]
     _keep(seats)
     _dissolve(rng, objective, seats, rules, slot)
-    if _came_back(seats, slot, size):
+    if not seats.full[0] and _came_back(seats, slot, size):
         return 0
-    n_done = _sweeten(rng, objective, seats, rules, n_scans)
-    if not value(objective) < before - rules.tie:
+    n_done = 0 if seats.full[0] else _sweeten(rng, objective, seats, rules, n_scans)
+    if seats.full[0] or not value(objective) < before - rules.tie:
         _go_back(objective, seats)
     return n_done
 
@@ -114,7 +120,8 @@ def _go_back(objective, seats):
     """Undo all moves since `_keep`."""
     for unit in range(seats.labels.shape[0]):
         if seats.labels[unit] != seats.kept[unit]:
-            _rise(objective, seats, unit)
+            if seats.labels[unit] >= 0:
+                _rise(objective, seats, unit)
             _sit(objective, seats, unit, seats.kept[unit])
 
 
@@ -138,7 +145,7 @@ def _repair(rng, objective, seats, rules):
     """
     repaired = False
     slot = _smallest(seats.sizes)
-    while _n_clusters(seats.sizes) > 1 and seats.sizes[slot] < rules.least_size:
+    while _n_clusters(seats.sizes) > 1 and seats.sizes[slot] < rules.least_size and not seats.full[0]:
         repaired, size = True, seats.sizes[slot]
         _keep(seats)
         _dissolve(rng, objective, seats, rules, slot)
@@ -191,6 +198,9 @@ def _seat_all(rng, objective, seats, rules):
         if labels[unit] >= 0:
             continue
         may_open = n_clusters == 0 or (n_clusters < rules.most_clusters and rules.least_size <= weights[unit])
+        if may_open and empty < 0:
+            seats.full[0] = True
+            return
         opening = empty if may_open else -1
         n_slots = max(used, opening + 1)
         score(objective, unit, -1, change[:n_slots])
@@ -217,6 +227,9 @@ def _sweeten(rng, objective, seats, rules, n_scans):
             if 0 < left < rules.least_size:
                 continue
             may_open = left > 0 and n_clusters < rules.most_clusters and rules.least_size <= weights[unit]
+            if may_open and empty < 0:
+                seats.full[0] = True
+                return scan
             opening = empty if may_open else -1
             n_slots = max(used, opening + 1)
             score(objective, unit, own, change[:n_slots])

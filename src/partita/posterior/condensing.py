@@ -36,10 +36,12 @@ class Condensed:
         return bool(self.labels.min() < 0)
 
 
-def condense(partitions: Partitions, weights: np.ndarray) -> Condensed:
-    """Merge equal objects, then equal draws; draws of weight 0 are left out. Cost O(draws x objects)."""
+def condense(partitions: Partitions, weights: np.ndarray, *, merge_objects: bool = True) -> Condensed:
+    """Merge equal objects (if wanted), then equal draws; draws of weight 0 are left out. Cost O(draws x objects)."""
     _, inverse, counts = partitions.atoms()
     labels = partitions.atom_labels()
+    if not merge_objects:
+        labels, counts, inverse = labels[:, inverse], np.ones(len(inverse), np.int64), np.arange(len(inverse))
     draws, group = _distinct(labels, np.flatnonzero(weights > 0))
     summed = np.bincount(group, weights=weights[weights > 0])
     labels = labels[draws] if len(draws) < len(labels) else labels

@@ -1,6 +1,7 @@
 """How far the posterior reaches around its centre: a credible ball of partitions and its extremes."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class CredibleBall:
 
 def credible_ball(posterior: "Posterior", *, level: float, loss: Any) -> CredibleBall:
     """The credible ball around the posterior's own estimate under the loss; see `ball_around`."""
-    if not 0.0 < level <= 1.0:
+    if not isinstance(level, Real) or isinstance(level, bool) or not 0.0 < level <= 1.0:
         raise ValueError(f"level must be above 0 and at most 1, such as 0.95; got {level!r}.")
     centre = posterior.estimate(loss=loss).labels
     return ball_around(centre, posterior.partitions, posterior.weights, level=level, loss=loss)
@@ -80,13 +81,14 @@ def ball_around(
     """Find the smallest ball around ``labels`` whose draws have a weight of at least ``level``.
 
     Draws that are equally far (up to rounding) are in together, so the share may exceed the level. Draws of weight 0
-    are left out. Of several draws that are equally extreme the first is taken. Cost: one loss per draw, O(draws x
-    objects). Wade and Ghahramani (2018), section 4.
+    or without any label are left out. Of several draws that are equally extreme the first is taken. Cost: one loss
+    per draw, O(draws x objects). Wade and Ghahramani (2018), section 4.
 
     A draw that leaves objects out is as far away as the objects that it labels say. Its clusters are counted
     against those that the centre has among the same objects, since few objects have few clusters.
     """
-    kept = np.flatnonzero(weights > 0)
+    kept = np.flatnonzero((weights > 0) & (partitions.flat.max(axis=1) >= 0))
+    weights = weights / weights[kept].sum()
     distances = losses_to_draws(loss, labels, partitions)
     inside = kept[distances[kept] <= _reach(distances[kept], weights[kept], level)]
     draws, far = partitions.flat[inside], distances[inside]

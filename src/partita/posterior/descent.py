@@ -19,8 +19,8 @@ SCAN_WORK = 2e9
 MOST_WORK = 1e11
 """Elementary steps of one scan above which there is no search."""
 
-MOST_PAIR_WORK = 1e9
-"""The same for `VILowerBound`, whose steps are pairs of atoms times draws."""
+MOST_PAIRED = 4000
+"""Atoms up to which `VILowerBound` compares all pairs of them: 128 MB."""
 
 TABLE_CELLS = 1 << 26
 """Counts that one run may keep."""
@@ -38,6 +38,7 @@ class Limits:
 
     max_clusters: int
     min_size: int = 1
+    bind: bool = False  # whether some partition is not allowed
 
     def allow(self, labels: np.ndarray, counts: np.ndarray) -> bool:
         """Whether a partition of atoms does."""
@@ -53,9 +54,9 @@ class Problem:
     Notes
     -----
     Cost per scan: atoms x draws x clusters; memory: labels of the draws once more (int32), and draws x clusters^2
-    counts for every run at work. For `VILowerBound`: atoms^2 x draws. Where a scan would take more than ``SCAN_WORK``
-    steps or the counts more than ``TABLE_CELLS``, fewer draws are read, evenly spaced in weight, but 32 at least.
-    Where that is still too much, ``is_too_large`` says so and there is no descent.
+    counts for every run at work. For `VILowerBound`: atoms^2, whatever the draws. Where a scan would take more than
+    ``SCAN_WORK`` steps or the counts more than ``TABLE_CELLS``, fewer draws are read, evenly spaced in weight, but 32
+    at least. Where that is still too much, ``is_too_large`` says so and there is no descent.
     """
 
     def __init__(self, loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits):
@@ -69,9 +70,13 @@ class Problem:
         self.n_slots = min(self.n_drawn, limits.max_clusters) + _SPARE_SLOTS
         self.n_rows = max(1, n_labels(shared_labels(draws.labels)) if self._adds else self.n_drawn)
         n_read = int(min(max(self._affordable_draws(), _FEWEST_DRAWS), len(draws.labels)))
+        if isinstance(loss, VILowerBound):
+            n_read = len(draws.labels)
         self.is_too_large = not self._is_within(n_read)
         self.reads_some = n_read < len(draws.labels)
         self._against = None if self.is_too_large else self._references(n_read)
+        if self._against is not None and isinstance(loss, VILowerBound):
+            _ = self._against.together  # made once, before runs share it
 
     @property
     def n_units(self) -> int:
@@ -111,18 +116,20 @@ class Problem:
         return labels
 
     def _descend(self, against, start, rng, zealous) -> tuple[np.ndarray, int]:
+        """Search with more and more slots: a search that wants another cluster and has no room for it stops."""
         labels, n_scans = start.copy(), 0
         n_slots = max(self.n_slots, int(labels.max()) + 1 + _SPARE_SLOTS)
+        most_slots = max(n_slots, TABLE_CELLS // (against.n_draws * self.n_rows))
         while True:
-            n_slots = min(n_slots, max(self.n_units, 1))
+            n_slots = min(n_slots, most_slots, self.n_units)
             objective, seats = self._state(against, labels, n_slots)
-            rules = Rules(self.limits.max_clusters, self.limits.min_size, _MOST_SCANS, zealous, _TIE)
-            n_scans += search(rng, objective, seats, rules)
-            labels = canonical(seats.labels)
-            full = int(labels.max()) + 1 == n_slots
-            if not full or n_slots >= min(self.n_units, self.limits.max_clusters):
+            last = n_slots == min(most_slots, self.n_units)
+            most = min(self.limits.max_clusters, n_slots) if last else self.limits.max_clusters
+            n_scans += search(rng, objective, seats, Rules(most, self.limits.min_size, _MOST_SCANS, zealous, _TIE))
+            labels = canonical(seats.labels) if np.any(seats.labels >= 0) else seats.labels
+            if not seats.full[0]:
                 return labels, n_scans
-            n_slots *= 2
+            n_slots *= 4
 
     def state(self, labels: np.ndarray, n_slots: int) -> tuple[Any, Seats]:
         """The compiled search's view of a partition of the units, with room for so many clusters."""
@@ -137,14 +144,14 @@ class Problem:
             order=np.arange(self.n_units),
             kept=np.zeros(self.n_units, np.int64),
             tried=np.arange(n_slots),
+            full=np.zeros(1, np.bool_),
         )
         return objective_of(self.loss, against, self.units, n_slots), seats
 
     @property
     def scan_steps(self) -> float:
         """Elementary steps of a scan for every draw that it reads."""
-        n_atoms = float(len(self.kept))
-        return n_atoms**2 if isinstance(self.loss, VILowerBound) else n_atoms * self.n_slots
+        return float(len(self.kept)) * self.n_slots
 
     @property
     def work(self) -> float:
@@ -155,8 +162,9 @@ class Problem:
         return min(SCAN_WORK / self.scan_steps, TABLE_CELLS / (self.n_rows * self.n_slots))
 
     def _is_within(self, n_draws: int) -> bool:
-        most = MOST_PAIR_WORK if isinstance(self.loss, VILowerBound) else MOST_WORK
-        return n_draws * self.n_rows * self.n_slots <= TABLE_CELLS and n_draws * self.scan_steps <= most
+        if isinstance(self.loss, VILowerBound):
+            return len(self.kept) <= MOST_PAIRED
+        return n_draws * self.n_rows * self.n_slots <= TABLE_CELLS and n_draws * self.scan_steps <= MOST_WORK
 
     def _references(self, n_draws: int) -> References:
         return references(self.draws, self.kept, n_draws, without_single=self._adds)

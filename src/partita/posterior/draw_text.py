@@ -62,6 +62,8 @@ def read_text(content: bytes, shown: str) -> tuple[np.ndarray, list[str] | None]
     if has_row_names(names[0] if names else None, first, codes.shape[1]):
         codes, names = codes[:, 1:], names and names[1:]
     _refuse_repeated(names or [])
+    if names and values is not None:
+        _warn_of_labels_above(names, values)
     return (code_numbers(codes) if values is None else _coded(values, codes)), names
 
 
@@ -131,6 +133,17 @@ def _refuse_ragged(text: _Lines, start: int, n_cells: int) -> None:
             )
 
 
+def _warn_of_labels_above(names: list[str], values: list[Any]) -> None:
+    """Say that the first line, read as a header, may be a draw: all its names are labels further down."""
+    if set(names) <= {value for value in values if isinstance(value, str)}:
+        warnings.warn(
+            "The first line is read as names of the objects, but all of its cells are labels further down. If it is a"
+            " draw, write a line of names above it.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
 def _refuse_repeated(names: list[str]) -> None:
     repeated = [name for name, n in Counter(names).items() if n > 1]
     if repeated:
@@ -167,10 +180,13 @@ def _column(cells: bytes, kind: "pa.DataType") -> "pa.ChunkedArray":
 
 
 def _values(words: Sequence[str]) -> list[Any]:
-    """Numbers where all words are numbers, otherwise text; None where a word says that there is no label."""
+    """Numbers where all words are numbers, otherwise text; None where a word says that there is no label.
+
+    A number that is not whole stays one among text too, and is refused as such: it is a measurement, not a label.
+    """
     told = [word for word in words if not _is_missing(word)]
-    if all(_NUMBER.fullmatch(word) for word in told):
-        return [None if _is_missing(word) else _number(word) for word in words]
+    if all(_NUMBER.fullmatch(word) for word in told) or any(_is_measurement(word) for word in told):
+        return [None if _is_missing(word) else word if (n := _number(word)) is None else n for word in words]
     return [None if _is_missing(word) or word == "-1" else word for word in words]
 
 
@@ -179,6 +195,11 @@ def _coded(values: list[Any], positions: np.ndarray) -> np.ndarray:
     code_of: defaultdict[Any, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code_of.__getitem__, values), np.int64, len(values))
     return code_values(list(code_of), codes[positions])
+
+
+def _is_measurement(word: str) -> bool:
+    number = _number(word)
+    return isinstance(number, float) and not number.is_integer()
 
 
 def _is_missing(word: str) -> bool:

@@ -69,7 +69,7 @@ def entropy_weights(partitions: Partitions, weights: np.ndarray, lam: float) -> 
         Any finite number; a negative one favours draws of unlike clusters.
     """
     if not isinstance(lam, Real) or isinstance(lam, bool) or not np.isfinite(float(lam)):
-        raise ValueError(f"lam, the strength of the entropy regularisation, must be a finite number; got {lam!r}.")
+        raise ValueError(f"The strength of the entropy regularisation must be a finite number; got {lam!r}.")
     if lam == 0:
         return weights.copy()
     return tilted_weights(weights, float(lam) * normalized_entropy(partitions))
@@ -107,7 +107,7 @@ def are_few(weights: np.ndarray, before: np.ndarray) -> bool:
     return bool(left < min(FEW, _LOST * had) or dominated)
 
 
-def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: str = "a smaller lam") -> None:
+def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: str = "a lam nearer to 0") -> None:
     """Warn when reweighting left few effective draws; see `are_few`.
 
     The warning points past the caller and the method of `Posterior` that called it, to the line of the user.
@@ -126,7 +126,7 @@ def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: 
     left, had = effective_draws(weights), effective_draws(before)
     largest = f", {weights.max():.0%} on a single one" if weights.max() > _DOMINATES else ""
     warnings.warn(
-        f"{what} leaves {left:.1f} effective draws of {had:.1f}{largest}: results rest on those few. "
+        f"{what} leaves {left:.1f} effective draws of {had:.0f}{largest}: results rest on those few. "
         f"Use {instead}, or make more draws.",
         EffectiveSampleSizeWarning,
         stacklevel=4,

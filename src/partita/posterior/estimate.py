@@ -67,8 +67,8 @@ class Estimate:
 
     def __repr__(self) -> str:
         return (
-            f"Estimate({self.n_clusters} clusters of {len(self.labels)} objects, expected loss"
-            f" {self.expected_loss:.4g} under {self.loss!r})"
+            f"Estimate({self.n_clusters} cluster{'s' * (self.n_clusters > 1)} of {len(self.labels)} objects,"
+            f" expected loss {self.expected_loss:.4g} under {self.loss!r})"
         )
 
 
@@ -88,7 +88,7 @@ class Options:
         least = 1 if self.min_size is None else _at_least_one("min_size", self.min_size)
         if least > n_objects:
             raise ValueError(f"min_size is {least}, but there are only {n_objects} labelled objects: lower it.")
-        return Limits(min(most, n_objects), least)
+        return Limits(min(most, n_objects), least, bind=most < n_objects or least > 1)
 
     def n_runs(self) -> int | None:
         """Checked number of starts; None is what can be afforded."""
@@ -113,7 +113,8 @@ class Options:
         return np.random.SeedSequence(int(given))
 
 
-AFFORDABLE = Options(runs=None, n_jobs=1)
+MOST_APART = 10_000
+"""Objects up to which those that no draw parts may be parted to obey ``min_size``."""
 
 
 def estimate(
@@ -129,20 +130,19 @@ def estimate(
     measure = loss_from(loss)
     seed = options.seed()
     used = entropy_weights(partitions, weights, entropy)
-    warn_if_few(used, weights, f"entropy = {float(entropy):g}", instead="a smaller one")
+    warn_if_few(used, weights, f"entropy = {float(entropy):g}", instead="one nearer to 0")
     if resample:
         used = resampled_weights(used, len(used), np.random.default_rng(seed.spawn(1)[0]))
-    draws = condense(partitions, used)
+    together = options.min_size in (None, 1) or partitions.n_objects > MOST_APART
+    draws = condense(partitions, used, merge_objects=together)
     units = np.arange(len(draws.counts))
     return _estimate(measure, draws, draws.labels, units, replace(options, random_state=seed), effective_draws(used))
 
 
-def estimate_tied(
-    partitions: Partitions, weights: np.ndarray, groups: np.ndarray, options: Options = AFFORDABLE
-) -> Estimate:
+def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarray, options: Options) -> Estimate:
     """Find a partition of little expected variation of information that keeps groups of objects together.
 
-    By default there are as many starts as take little time, one at a time. The first run starts from the best of the
+    The first run starts from the best of the
     draws after every group has moved to the cluster that holds most of it, and all move groups as one; with groups of
     one object each it is `estimate`.
     """
@@ -166,8 +166,14 @@ def _estimate(
 def _search(
     loss: Loss, draws: Condensed, candidates: np.ndarray, units: np.ndarray, limits: Limits, options: Options
 ) -> tuple[np.ndarray, float, list[Run]]:
-    """Search from the best of the candidates among those that label the most objects, and from other starts."""
+    """Search from the best of the candidates, and from other starts.
+
+    Of the candidates those count that obey the limits, if any do, and of these those that label the most objects.
+    """
     labelled = (draws.labels >= 0) @ draws.counts if draws.partial else np.zeros(len(candidates))
+    if limits.bind:
+        allowed = np.array([limits.allow(labels, draws.counts) for labels in candidates])
+        labelled = np.where(allowed, labelled, -1) if allowed.any() else labelled
     candidates = candidates[np.flatnonzero(labelled == labelled.max())]
     best, _ = least_of(loss, candidates, draws)
     return search(
@@ -191,10 +197,11 @@ def _most_probable(draws: Condensed, limits: Limits, options: Options) -> tuple[
         )
         units = np.arange(len(draws.counts))
         tried = [_search(VI(), draws, draws.labels, units, limits, options)[0]]
-    losses = expected_losses(ZeroOne(), np.stack(tried), draws)
-    best = int(np.argmin(losses))
-    found = tried[best]
-    return found, losses[best], [Run("draw", float(losses[best]), int(found.max()) + 1, 0)]
+    found = tried[0]
+    if len(tried) > 1:
+        found = tried[int(np.argmin(expected_losses(ZeroOne(), np.stack(tried), draws)))]
+    loss = min(1.0, float(expected_losses(ZeroOne(), found[None], draws)[0]))
+    return found, loss, [Run("draw", loss, int(found.max()) + 1, 0)]
 
 
 def _n_labelled(draws: Condensed) -> int:

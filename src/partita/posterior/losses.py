@@ -135,14 +135,11 @@ LOSSES: dict[str, type[Loss]] = {
 
 def loss_from(loss: Any) -> Loss:
     """The loss of a name, or the loss itself, its options checked."""
+    if isinstance(loss, type) and issubclass(loss, Loss):
+        raise TypeError(f"loss is the class {loss.__name__}: pass {loss.__name__}() or its name.")
     found = loss if isinstance(loss, Loss) else choose("loss", loss, LOSSES)()
     found.check()
     return found
-
-
-def name_of(loss: Loss) -> str:
-    """The short name of a loss."""
-    return next(name for name, kind in LOSSES.items() if isinstance(loss, kind))
 
 
 def xlogx(n: int) -> np.ndarray:

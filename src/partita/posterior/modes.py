@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LEAST_WEIGHT = 0.05
 """Share of the posterior below which draws are not a mode of their own."""
 
+MOST_DRAWS = 1000
+"""Distinct draws that are searched for modes; of more these, evenly spaced in weight."""
+
 LEAST_DRAWS = 5
 """The same in draws, where it can be told what one draw weighs."""
 
@@ -61,16 +64,28 @@ def modes(posterior: "Posterior", n: int, *, loss: Any) -> list[Mode]:
     most towards a draw far from all particles. Then the closest two that are not `_apart` become one, until all
     are. Nothing is random. The particles are those of WASABI (Balocchi and Wade 2025), whose number is fixed.
 
-    Cost: 32 losses from all distinct draws for every particle, of which there are 8 or ``n``, and an estimate of every
-    group in every round.
+    Cost: 32 losses from up to 1000 distinct draws for every particle, of which there are 8 or ``n``, and an estimate
+    of every group in every round.
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
         raise ValueError(f"n, the most modes to return, must be a whole number of at least 1; got {n!r}.")
-    draws = _Draws(posterior, loss)
+    everything = _Draws(posterior, loss)
+    draws = _Draws(_thinned(posterior), loss)
     particles = [posterior.estimate(loss=loss).labels]
-    while len(particles) < max(n, _PARTICLES) and (start := _start_of_another(draws, particles)) is not None:
+    while (
+        len(particles) < min(max(n, _PARTICLES), _CANDIDATES)
+        and (start := _start_of_another(draws, particles)) is not None
+    ):
         particles.append(start)
-    return _described(draws, _merged(draws, _settled(draws, particles)))[: int(n)]
+    return _described(everything, _merged(draws, _settled(draws, particles)))[: int(n)]
+
+
+def _thinned(posterior: "Posterior") -> "Posterior":
+    distinct = condense(posterior.partitions, posterior.weights)
+    if len(distinct.weights) <= MOST_DRAWS:
+        return posterior
+    some, weights = evenly_spaced(distinct.weights, MOST_DRAWS)
+    return type(posterior)(posterior.draws[distinct.draws[some]], weights=weights, traces={})
 
 
 class _Draws:

@@ -32,11 +32,6 @@ def objective_of(loss: Loss, against: References, units: Units, n_slots: int) ->
     return _ratios(loss, against, units.counts, n_slots)
 
 
-def table_bytes(loss: Loss, n_rows: int, n_slots: int) -> int:
-    """Memory of the state's tables."""
-    return n_rows * n_slots * (12 if isinstance(loss, VI | Binder) else 4)
-
-
 def _additive(loss: VI | Binder, against: References, units: Units, n_slots: int) -> Additive:
     """Sum over draws of w_b / scale(n_b) [(2 - a) sum_T phi(n_bT) - 2 sum_TC phi(n_bTC)], the rest being constant."""
     per_draw = against.weights / loss.scale(against.n_labelled)
@@ -70,20 +65,15 @@ def _ratios(loss: Loss, against: References, counts: np.ndarray, n_slots: int) -
 
 
 def _pairs(against: References, counts: np.ndarray, n_slots: int) -> Pairs:
-    columns = np.ascontiguousarray(against.columns[:, : against.n_draws])
     members = np.ascontiguousarray(against.columns[:, against.n_draws :] >= 0)
-    per_draw = against.weights / against.n_labelled
     return Pairs(
-        columns=columns,
+        together=against.together,
         counts=counts,
-        weights=per_draw,
-        own_weights=(columns >= 0) @ per_draw,
         members=members,
-        coefficients=against.by_set(per_draw),
+        coefficients=against.by_set(against.weights / against.n_labelled),
         phi=xlogx(int(counts.sum())),
         sizes=np.zeros((members.shape[1], n_slots), np.int64),
         slots=np.full(len(counts), -1),
         shared=np.zeros(len(counts)),
-        row=np.zeros(len(counts)),
         with_slot=np.zeros(n_slots),
     )

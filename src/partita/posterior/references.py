@@ -1,9 +1,11 @@
 """What a search compares its partition with: the draws of the atoms, laid out for compiled loops."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from partita.kernels.contingency import coclustering
 from partita.posterior.condensing import Condensed
 from partita.posterior.expected import evenly_spaced
 
@@ -37,6 +39,14 @@ class References:
     def n_draws(self) -> int:
         """Number of draws."""
         return len(self.weights)
+
+    @cached_property
+    def together(self) -> np.ndarray:
+        """Sum of weight / labelled objects over the draws in which two atoms share a label, (n_atoms, n_atoms)."""
+        labels = np.ascontiguousarray(self.columns[:, : self.n_draws].T)
+        found = np.zeros((labels.shape[1], labels.shape[1]))
+        coclustering(labels, self.weights / self.n_labelled, found)
+        return np.tril(found) + np.tril(found, -1).T
 
     def by_set(self, amounts: np.ndarray) -> np.ndarray:
         """Amounts per draw, summed over the draws of each set."""

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 UNNAMED = ("", "Unnamed: 0")
@@ -12,6 +13,8 @@ _FEW = 3
 def counts_rows(values: Sequence[Any]) -> bool:
     """Whether the values are 0, 1, 2, ... or 1, 2, 3, ..."""
     numbers = [int(value) if isinstance(value, str) and value.isdecimal() else value for value in values]
+    if not all(isinstance(number, Real) for number in numbers):  # pandas' NA cannot even be compared
+        return False
     return any(numbers == list(range(first, first + len(numbers))) for first in (0, 1))
 
 

@@ -63,32 +63,46 @@ def search(
     Atoms of equal number in ``units`` move as one; atoms that no draw labels get -1. Given ``seed`` the result
     does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
     """
-    problem = Problem(loss, draws, units, limits)
-    if problem.is_too_large and isinstance(loss, VILowerBound):
-        _warn("'vi-lb' compares all pairs, which are too many here: the search was for 'vi'.")
-        problem = Problem(VI(), draws, units, limits)
+    problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
     starts = list(_starts(problem, best_draw, runs, seed))
-    if problem.is_too_large:
-        _warn(f"Draws of up to {problem.n_drawn:,} clusters are too large to search: the estimate is the best draw.")
-        found, scans = [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
-    else:
-        with ThreadPoolExecutor(max(1, min(n_jobs, runs))) as pool:
-            results = list(pool.map(lambda start: problem.descend(*start[1:]), starts))
-        found, scans = [problem.on_atoms(seats) for seats, _ in results], [n for _, n in results]
+    found, scans = _found(problem, starts, n_jobs)
     tried = [*found, problem.on_atoms(np.zeros(problem.n_units, np.int64))]
-    if np.all(best_draw[problem.kept] >= 0) and limits.allow(best_draw, draws.counts):
+    if np.all(best_draw[problem.kept] >= 0):
         tried.append(canonical(best_draw))
     losses = _expected(loss, tried, draws)
-    best = _first_best(losses, tried)
+    best = _first_best(losses, tried, draws, limits)
     if problem.reads_some and best < len(found):
-        polished = problem.polish(tried[best])
-        tried, losses = [*tried, polished], [*losses, *_expected(loss, [polished], draws)]
-        best = _first_best(losses, tried)
+        tried.append(problem.polish(tried[best]))
+        losses += _expected(loss, tried[-1:], draws)
+        best = _first_best(losses, tried, draws, limits)
     records = [
-        Run(start[0], losses[k], int(found[k].max()) + 1, scans[k]) for k, start in enumerate(starts[: len(found)])
+        Run(start, value, int(labels.max()) + 1, n)
+        for (start, *_), labels, value, n in zip(starts, found, losses, scans)
     ]
     return tried[best], losses[best], records
+
+
+def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) -> Problem:
+    problem = Problem(loss, draws, units, limits)
+    if problem.is_too_large and isinstance(loss, VILowerBound):
+        _warn(f"'vi-lb' compares all pairs, too many for {len(problem.kept):,} objects: the search was for 'vi'.")
+        problem = Problem(VI(), draws, units, limits)
+    if problem.is_too_large and len(draws.labels) > 1:
+        _warn(
+            f"{len(draws.labels):,} draws of up to {problem.n_drawn:,} clusters are too large to search: the"
+            " estimate is the best draw. Where fewer clusters will do, limit them with max_clusters."
+        )
+    return problem
+
+
+def _found(problem: Problem, starts: list, n_jobs: int) -> tuple[list[np.ndarray], list[int]]:
+    """Where the runs led, as labels of the atoms, and their scans; without a search the first start."""
+    if problem.is_too_large:
+        return [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
+    with ThreadPoolExecutor(max(1, min(n_jobs, len(starts)))) as pool:
+        results = list(pool.map(lambda start: problem.descend(*start[1:]), starts))
+    return [problem.on_atoms(labels) for labels, _ in results], [n_scans for _, n_scans in results]
 
 
 def _starts(
@@ -106,7 +120,7 @@ def _starts(
 
 
 def _warn(words: str) -> None:
-    warnings.warn(words, UserWarning, stacklevel=6)
+    warnings.warn(words, UserWarning, stacklevel=8)
 
 
 def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[float]:
@@ -115,8 +129,9 @@ def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[flo
     return [float(value) for value in expected_losses(loss, distinct, draws)[which.ravel()]]
 
 
-def _first_best(losses: list[float], tried: list[np.ndarray]) -> int:
-    """Of equal losses the partition of fewest clusters, of those the first."""
-    least = min(losses)
-    ties = [k for k, value in enumerate(losses) if value <= least + _TIE * max(1.0, abs(least))]
+def _first_best(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> int:
+    """Of what obeys the limits the least loss, of equal ones the fewest clusters, of those the first."""
+    allowed = [k for k, labels in enumerate(tried) if limits.allow(labels, draws.counts)]
+    least = min(losses[k] for k in allowed)
+    ties = [k for k in allowed if losses[k] <= least + _TIE * max(1.0, abs(least))]
     return min(ties, key=lambda k: int(tried[k].max()))

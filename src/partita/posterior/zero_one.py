@@ -1,5 +1,7 @@
 """The most probable partition: the one that the most draws agree with."""
 
+import itertools
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -8,22 +10,27 @@ from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Limits
 
 _STARTS = 64
+_ALL_PAIRS = 16
 
 
 def most_probable(draws: Condensed, limits: Limits) -> list[np.ndarray]:
     """Partitions of the atoms that agree with many draws and obey the limits; there may be none.
 
     A partition agrees with a draw if it is equal to it on the atoms that the draw labels. Where all draws label all
-    atoms the candidates are the draws. Otherwise each of the heaviest 64 draws is joined with all others that
-    fit, heaviest first: draws fit together if some partition agrees with all of them. Atoms that none of these label
-    go to the largest cluster. Cost with gaps O(64 x draws x joined draws x atoms).
+    atoms it is the heaviest draw. Otherwise draws are joined that fit together, that is if some partition agrees with
+    all of them: each of the heaviest 64 (of up to 16 every pair) with all others that fit, heaviest first. Atoms that
+    none of these label go to the largest cluster. Cost with gaps O(64 x draws x joined draws x atoms).
     """
+    heaviest = np.argsort(-draws.weights, kind="stable")
     if not draws.partial:
-        found = list(draws.labels.astype(np.int64))
-    else:
-        heaviest = np.argsort(-draws.weights, kind="stable")
-        found = [_joined(draws, [start, *heaviest], limits) for start in heaviest[:_STARTS]]
-    return [labels for labels in found if limits.allow(labels, draws.counts)]
+        by_weight = (draws.labels[b].astype(np.int64) for b in heaviest)
+        found = next((labels for labels in by_weight if limits.allow(labels, draws.counts)), None)
+        return [] if found is None else [found]
+    starts = [(b,) for b in heaviest[:_STARTS]]
+    if len(heaviest) <= _ALL_PAIRS:
+        starts = list(itertools.permutations(heaviest, min(2, len(heaviest))))
+    joined = (_joined(draws, [*start, *heaviest], limits) for start in starts)
+    return [labels for labels in joined if limits.allow(labels, draws.counts)]
 
 
 def _joined(draws: Condensed, order: list[int], limits: Limits) -> np.ndarray:
@@ -31,15 +38,27 @@ def _joined(draws: Condensed, order: list[int], limits: Limits) -> np.ndarray:
     groups = np.arange(draws.labels.shape[1])
     joined: list[int] = []
     for b in order:
-        closed = _closed(groups, draws.labels[b])
-        if all(_keeps_apart(closed, draws.labels[d]) for d in [*joined, b]):
-            groups, joined = closed, [*joined, b]
-    seen = (draws.labels[joined] >= 0).any(axis=0)
-    labels = np.full(len(groups), -1)
-    labels[seen] = _merged(groups[seen], draws.labels[joined][:, seen], draws.counts[seen], limits.max_clusters)
-    rest = ~seen & (draws.labels >= 0).any(axis=0)
-    labels[rest] = np.bincount(labels[seen], weights=draws.counts[seen]).argmax()
+        closed, wider = _closed(groups, draws.labels[b]), [*joined, b]
+        if all(_keeps_apart(closed, draws.labels[d]) for d in wider) and _few_enough(draws, closed, wider, limits):
+            groups, joined = closed, wider
+    labels, seen = _labelled(draws, groups, joined, limits.max_clusters)
+    if joined:
+        rest = ~seen & (draws.labels >= 0).any(axis=0)
+        labels[rest] = np.bincount(labels[seen], weights=draws.counts[seen]).argmax()
     return labels
+
+
+def _few_enough(draws: Condensed, groups: np.ndarray, joined: list[int], limits: Limits) -> bool:
+    return not limits.bind or int(_labelled(draws, groups, joined, limits.max_clusters)[0].max()) < limits.max_clusters
+
+
+def _labelled(draws: Condensed, groups: np.ndarray, joined: list[int], most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of the atoms that the joined draws label, and which these are."""
+    seen = np.asarray(np.any(draws.labels[joined] >= 0, axis=0))
+    labels = np.full(len(groups), -1)
+    if seen.any():
+        labels[seen] = _merged(groups[seen], draws.labels[joined][:, seen], draws.counts[seen], most)
+    return labels, seen
 
 
 def _closed(groups: np.ndarray, row: np.ndarray) -> np.ndarray:

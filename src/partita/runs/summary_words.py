@@ -33,6 +33,11 @@ def describe_summary(summary: Summary) -> list[str]:
         f" {chances_in_words(summary.posterior.n_clusters(), found.n_clusters)}.",
         _shaky(summary, n_placed),
     ]
+    most_drawn = int(summary.posterior.partitions.n_clusters().max())
+    if found.n_clusters > most_drawn:
+        lines.append(
+            f"No draw has more than {count_of(most_drawn, 'group')}: --max-clusters {most_drawn} keeps to that."
+        )
     if left_out:
         lines.append(f"{count_of(left_out, 'object')} without a label in any draw.")
     if summary.ess < _UNEQUAL * summary.posterior.n_draws:
@@ -45,6 +50,8 @@ def describe_summary(summary: Summary) -> list[str]:
 
 
 def _shaky(summary: Summary, n_placed: int) -> str:
+    if summary.estimate.n_clusters == 1:
+        return "With one group no object has another to belong to: the picture shows how much the draws agree."
     confidence = np.where(summary.estimate.labels >= 0, summary.estimate.confidence, np.inf)
     n_sure = int((confidence[np.isfinite(confidence)] >= CONFIDENT).sum())
     words = f"{n_sure} of {n_placed} objects are placed with confidence {CONFIDENT} or more"
