@@ -41,11 +41,11 @@ class Limits:
     bind: bool = False  # whether some partition is not allowed
 
     def allow(self, labels: np.ndarray, counts: np.ndarray) -> bool:
-        """Whether a partition of atoms does."""
+        """Whether a partition of atoms does; one without any label does not."""
         seen = labels >= 0
         sizes = np.bincount(labels[seen], weights=counts[seen])
         sizes = sizes[sizes > 0]
-        return len(sizes) <= self.max_clusters and bool(sizes.min(initial=np.inf) >= self.min_size)
+        return 0 < len(sizes) <= self.max_clusters and bool(sizes.min() >= self.min_size)
 
 
 class Problem:
