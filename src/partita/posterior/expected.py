@@ -13,9 +13,11 @@ EXACT_WORK = 2e8
 """Elementary steps (about a nanosecond each) up to which every candidate is scored against every draw."""
 
 _SHORTLIST = 32
+_STEPS_OF_BOUND = 100.0  # what a step costs without compiled code, and without tables carried along
 _SPREAD = 100
 _DRAWS_TOGETHER = 256
 _TABLE_CELLS = 1 << 26
+_CELLS_TOGETHER = 1 << 22
 _TIE = 1e-12
 
 
@@ -86,7 +88,8 @@ def vi_to_draws(references: np.ndarray, partitions: Partitions) -> np.ndarray:
 def least_of(loss: Loss, candidates: np.ndarray, draws: Condensed) -> tuple[int, np.ndarray]:
     """Index and expected losses of candidates that are given over the atoms of ``draws``; see `least_expected`."""
     chosen = np.arange(len(candidates))
-    if _work(candidates, draws) > EXACT_WORK:
+    steps_dearer = _STEPS_OF_BOUND if isinstance(loss, VILowerBound) else 1.0
+    if steps_dearer * _work(candidates, draws) > EXACT_WORK:
         some, weights = evenly_spaced(draws.weights, _SPREAD)
         stand_in = VI() if isinstance(loss, VILowerBound) else loss
         rough = between(stand_in, candidates, draws.labels[some], draws.counts) @ weights
@@ -158,20 +161,40 @@ def _vi_lower_bound(candidate: np.ndarray, draws: Condensed) -> float:
     label i.
 
     E VI >= sum_b w_b / n_b [sum_T f(n_bT) + sum_C f(n_bC)] - 2 sum_i W_i log(Q_i / W_i), f(x) = x log x and
-    Q_i = sum_b w_b / n_b |T(i) and C_b(i)|. Cost O(draws x atoms).
+    Q_i = sum_b w_b / n_b |T(i) and C_b(i)|. Cost O(draws x (atoms + clusters^2)), some draws at a time.
     """
-    seen, counts = candidate >= 0, draws.counts
+    kept = np.flatnonzero(candidate >= 0)
+    clusters, counts = candidate[kept].astype(np.int64), draws.counts[kept]
+    total, shared, own_weights = 0.0, np.zeros(len(kept)), np.zeros(len(kept))
+    shape = n_labels(clusters), n_labels(draws.labels)
+    step = max(1, _CELLS_TOGETHER // max(shape[0] * shape[1], len(kept)))
+    for start in range(0, len(draws.labels), step):
+        some = slice(start, start + step)
+        labels = draws.labels[some, kept].astype(np.int64)
+        per_draw, of_atoms, sums = _shared(clusters, labels, counts, draws.weights[some], shape)
+        total += sums
+        shared += of_atoms
+        own_weights += per_draw @ (labels >= 0)
+    seen = own_weights > 0
+    return total - 2.0 * float(counts[seen] @ (own_weights[seen] * np.log(shared[seen] / own_weights[seen])))
+
+
+def _shared(clusters, labels, counts, weights, shape) -> tuple[np.ndarray, np.ndarray, float]:
+    """Of some draws: weight / labelled objects, what each atom shares with its cluster, and the sums of f over
+    sizes."""
+    seen = labels >= 0
+    n_labelled = seen @ counts
+    per_draw = np.divide(weights, n_labelled, out=np.zeros(len(weights)), where=n_labelled > 0)
+    draw, atom = np.nonzero(seen)
+    codes = (draw * shape[0] + clusters[atom]) * shape[1] + labels[draw, atom]
+    n_cells = len(labels) * shape[0] * shape[1]
+    if n_cells > 2 * _CELLS_TOGETHER:  # a single draw of very many clusters
+        _, codes = np.unique(codes, return_inverse=True)
+        n_cells = int(codes.max(initial=0)) + 1
+    sizes = np.bincount(codes, weights=counts[atom], minlength=n_cells)
+    of_atoms = np.bincount(atom, weights=per_draw[draw] * sizes[codes], minlength=len(counts))
+    by_cluster = np.bincount(draw * shape[0] + clusters[atom], counts[atom], len(labels) * shape[0])
+    by_label = np.bincount(draw * shape[1] + labels[draw, atom], counts[atom], len(labels) * shape[1])
     f = xlogx(int(counts.sum()))
-    total, shared, own_weights = 0.0, np.zeros(len(counts)), np.zeros(len(counts))
-    for labels, weight in zip(draws.labels, draws.weights):
-        both = np.flatnonzero(seen & (labels >= 0))
-        if not len(both):
-            continue
-        share = weight / counts[both].sum()
-        for part in (candidate[both], labels[both]):
-            total += share * f[np.bincount(part, weights=counts[both]).astype(np.int64)].sum()
-        _, cell = np.unique(candidate[both].astype(np.int64) * (labels.max() + 1) + labels[both], return_inverse=True)
-        shared[both] += share * np.bincount(cell.ravel(), weights=counts[both])[cell.ravel()]
-        own_weights[both] += share
-    some = own_weights > 0
-    return total - 2.0 * float(counts[some] @ (own_weights[some] * np.log(shared[some] / own_weights[some])))
+    sums = sum(f[part.astype(np.int64)].reshape(len(labels), -1).sum(axis=1) for part in (by_cluster, by_label))
+    return per_draw, of_atoms, float(per_draw @ sums)

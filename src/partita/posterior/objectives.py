@@ -36,7 +36,8 @@ def _additive(loss: VI | Binder, against: References, units: Units, n_slots: int
     """Sum over draws of w_b / scale(n_b) [(2 - a) sum_T phi(n_bT) - 2 sum_TC phi(n_bTC)], the rest being constant."""
     per_draw = against.weights / loss.scale(against.n_labelled)
     coefficients = np.concatenate([-2.0 * per_draw, (2.0 - loss.a) * against.by_set(per_draw)])
-    phi = loss.phi(int(units.counts.sum()) + 1)
+    # The own slot is scored as if the unit came to it once more, and then corrected.
+    phi = loss.phi(int(units.counts.sum() + units.counts.max()) + 1)
     gains = np.empty((against.n_rows, n_slots))
     row_of_one = np.full(against.n_rows, phi[1])
     for r, coefficient in enumerate(coefficients):
