@@ -272,13 +272,13 @@ def test_more_clusters_than_any_draw_has():
 def test_where_work_or_memory_are_short_fewer_draws_are_read(monkeypatch, name):
     draws = noisy_draws(6, n_draws=200, share=0.3)
     exact = Posterior(draws).estimate()
-    monkeypatch.setattr(descent, name, 0 if name == "SCAN_WORK" else 32 * 6 * 14)
+    monkeypatch.setattr(descent, name, 0 if name == "SCAN_WORK" else 8 * 6 * 14)
     found = Posterior(draws).estimate()
     assert found.expected_loss == pytest.approx(slow_expected(VI(), found.labels, draws), abs=1e-12)
     assert exact.expected_loss - ROUNDING < found.expected_loss < least_expected(draws, draws)[1].min() - 0.1
 
 
-@pytest.mark.parametrize(("name", "value"), [("MOST_WORK", 1), ("TABLE_CELLS", 32 * 6 * 14 - 1)])
+@pytest.mark.parametrize(("name", "value"), [("MOST_WORK", 1), ("TABLE_CELLS", 8 * 6 * 14 - 1)])
 def test_where_there_is_no_room_for_a_scan_the_best_draw_is_returned(monkeypatch, name, value):
     draws = noisy_draws(6, n_draws=200, share=0.3)
     monkeypatch.setattr(descent, name, value)

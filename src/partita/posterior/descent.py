@@ -16,7 +16,7 @@ from partita.posterior.references import References, references, shared_labels
 SCAN_WORK = 2e9
 """Elementary steps (about half a nanosecond each) up to which a scan reads every draw."""
 
-MOST_WORK = 1e11
+MOST_WORK = 4e9
 """Elementary steps of one scan above which there is no search."""
 
 MOST_PAIRED = 4000
@@ -25,7 +25,7 @@ MOST_PAIRED = 4000
 TABLE_CELLS = 1 << 26
 """Counts that one run may keep."""
 
-_FEWEST_DRAWS = 32
+_FEWEST_DRAWS = 8
 _MOST_SCANS = 300
 _ZEALOUS = 10
 _SPARE_SLOTS = 8
@@ -55,7 +55,7 @@ class Problem:
     -----
     Cost per scan: atoms x draws x clusters; memory: labels of the draws once more (int32), and draws x clusters^2
     counts for every run at work. For `VILowerBound`: atoms^2, whatever the draws. Where a scan would take more than
-    ``SCAN_WORK`` steps or the counts more than ``TABLE_CELLS``, fewer draws are read, evenly spaced in weight, but 32
+    ``SCAN_WORK`` steps or the counts more than ``TABLE_CELLS``, fewer draws are read, evenly spaced in weight, but 8
     at least. Where that is still too much, ``is_too_large`` says so and there is no descent.
     """
 

@@ -13,7 +13,7 @@ EXACT_WORK = 2e8
 """Elementary steps (about a nanosecond each) up to which every candidate is scored against every draw."""
 
 _SHORTLIST = 32
-_STEPS_OF_BOUND = 100.0  # what a step costs without compiled code, and without tables carried along
+_STEPS_OF_BOUND = 10.0  # what a step costs without compiled code, and without tables carried along
 _SPREAD = 100
 _DRAWS_TOGETHER = 256
 _TABLE_CELLS = 1 << 26

@@ -60,9 +60,13 @@ def search(
     ``best_draw`` (units at -1 have no seat yet), the others from a sequential or a random allocation in turn. The
     result is the best of all runs, of one single cluster and, where it obeys the limits, of ``best_draw`` itself.
 
+    A single distinct draw that obeys the limits is its own estimate, without a search.
+
     Atoms of equal number in ``units`` move as one; atoms that no draw labels get -1. Given ``seed`` the result
     does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
     """
+    if len(draws.labels) == 1 and limits.allow(best_draw, draws.counts) and np.array_equal(best_draw, draws.labels[0]):
+        return best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)]
     problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
     starts = list(_starts(problem, best_draw, runs, seed))
@@ -88,7 +92,7 @@ def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) ->
     if problem.is_too_large and isinstance(loss, VILowerBound):
         _warn(f"'vi-lb' compares all pairs, too many for {len(problem.kept):,} objects: the search was for 'vi'.")
         problem = Problem(VI(), draws, units, limits)
-    if problem.is_too_large and len(draws.labels) > 1:
+    if problem.is_too_large:
         _warn(
             f"{len(draws.labels):,} draws of up to {problem.n_drawn:,} clusters are too large to search: the"
             " estimate is the best draw. Where fewer clusters will do, limit them with max_clusters."
