@@ -12,6 +12,7 @@ import pytest
 from tests.runs.conftest import process
 
 from partita import Posterior, atomic
+from partita.posterior import membership
 from partita.posterior.membership import runners_up
 from partita.runs.summarizing import LOSSES
 
@@ -278,3 +279,12 @@ def test_one_group_and_more_groups_than_any_draw_are_put_in_words(partita, tmp_p
     said = partita("summarize", tmp_path / "pairs.csv", "--loss", "binder", "--out", tmp_path / "out").out
     assert "4 groups" in said
     assert "No draw has more than 2 groups: --max-clusters 2 keeps to that." in said
+
+
+def test_of_very_many_groups_runners_up_are_left_out(draws, partita, tmp_path, monkeypatch):
+    monkeypatch.setattr(membership, "MOST_CELLS", 0)
+    done = partita("summarize", draws, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "their column is empty" in done.out
+    lines = (tmp_path / "out" / "labels.csv").read_text().splitlines()
+    assert all(line.endswith(",") for line in lines[1:])

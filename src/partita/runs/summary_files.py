@@ -8,7 +8,7 @@ import numpy as np
 
 import partita
 from partita.atomic import replacing
-from partita.posterior.membership import runners_up
+from partita.posterior.membership import is_large, runners_up
 from partita.runs.columns import to_csv
 from partita.runs.folder import MODEL, PROFILE, SUMMARY, draw
 from partita.runs.summarizing import Summary
@@ -36,9 +36,14 @@ def write_summary(summary: Summary, folder: Path) -> None:
 
 
 def labels_csv(summary: Summary) -> str:
-    """Name or number of every object, label, confidence and runner-up; -1 and an empty cell where no draw labels it."""
+    """Name or number of every object, label, confidence and runner-up; -1 and an empty cell where no draw labels it.
+
+    Runners-up are left empty where the probabilities that they are read from would not fit in memory.
+    """
     found = summary.estimate
-    others = np.where(found.labels < 0, -1, runners_up(found.labels, found.probabilities))
+    others: Any = [""] * len(found.labels)
+    if not is_large(found.labels, found.draws):
+        others = np.where(found.labels < 0, -1, runners_up(found.labels, found.probabilities))
     return to_csv(
         {
             "object": summary.object_names,

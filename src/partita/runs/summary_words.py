@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from partita.posterior.membership import is_large
 from partita.runs.summarizing import DrawsRead, Summary
 from partita.runs.words import CONFIDENT, chances_in_words, sizes_in_words
 from partita.table.wording import count_of
@@ -38,6 +39,8 @@ def describe_summary(summary: Summary) -> list[str]:
         lines.append(
             f"No draw has more than {count_of(most_drawn, 'group')}: --max-clusters {most_drawn} keeps to that."
         )
+    if is_large(found.labels, found.draws):
+        lines.append("So many groups of so many objects leave no memory for runners-up: their column is empty.")
     if left_out:
         lines.append(f"{count_of(left_out, 'object')} without a label in any draw.")
     if summary.ess < _UNEQUAL * summary.posterior.n_draws:
