@@ -13,7 +13,7 @@ from partita.posterior.descent import Limits, Problem
 from partita.posterior.expected import expected_losses
 from partita.posterior.losses import VI, Loss, VILowerBound
 
-ALL_WORK = 5e8
+ALL_WORK = 1e8
 """Elementary steps (about half a nanosecond each) that all runs may take together where their number is free."""
 
 _TIE = 1e-12
