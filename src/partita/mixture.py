@@ -19,14 +19,12 @@ from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.mixture_options import (
-    check_random_state,
     engine_from,
     family_from,
     plan_from,
     prior_from,
-    seed_from,
-    whole_number,
 )
+from partita.parameters import check_random_state, seed_from, whole_number
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
 from partita.posterior.membership import runners_up

@@ -1,6 +1,6 @@
 """What the options of an estimator mean: checked, and names turned into the objects they stand for."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from partita.engines import ENGINES, Gibbs
 from partita.engines.runner import Plan
 from partita.families import FAMILIES, Family, automatic_family
-from partita.parameters import choose
+from partita.parameters import choose, jobs, whole_number
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
@@ -24,15 +24,13 @@ def plan_from(mixture: Any) -> Plan:
         raise TypeError(f"progress must be True, False or a callable, got {mixture.progress!r}.")
     if not isinstance(mixture.standardize, bool | np.bool_):
         raise TypeError(f"standardize must be True or False, got {mixture.standardize!r}.")
-    if mixture.n_jobs is not None and (not isinstance(mixture.n_jobs, Integral) or mixture.n_jobs == 0):
-        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {mixture.n_jobs!r}.")
     return Plan(
         chains=whole_number("chains", mixture.chains, 1),
         draws=draws,
         warmup=None if mixture.warmup is None else whole_number("warmup", mixture.warmup, 0, also="None"),
         thin=whole_number("thin", mixture.thin, 1),
         max_time=mixture.max_time,
-        n_jobs=None if mixture.n_jobs is None else int(mixture.n_jobs),
+        n_jobs=jobs(mixture.n_jobs),
         progress=mixture.progress,
     )
 
@@ -73,35 +71,6 @@ def family_from(value: Any, table: Table) -> Family:
     if not isinstance(value, Family):
         raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {value!r}.")
     return value
-
-
-def check_random_state(value: Any) -> None:
-    """Refuse what is no source of random numbers, without taking any from it."""
-    is_seed = isinstance(value, Integral) and int(value) >= 0
-    if not (value is None or is_seed or isinstance(value, np.random.RandomState | np.random.Generator)):
-        raise ValueError(
-            f"random_state must be None, a whole number >= 0, a RandomState or a Generator, got {value!r}."
-        )
-
-
-def seed_from(random_state: Any) -> np.random.SeedSequence:
-    """The root of all random numbers of a fit."""
-    check_random_state(random_state)
-    if random_state is None:
-        return np.random.SeedSequence()
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.SeedSequence(random_state.randint(0, 2**31 - 1, size=4).tolist())
-    if isinstance(random_state, np.random.Generator):
-        return np.random.SeedSequence(random_state.integers(0, 2**63 - 1, size=4).tolist())
-    return np.random.SeedSequence(int(random_state))
-
-
-def whole_number(name: str, value: Any, least: int, also: str = "") -> int:
-    """A whole number of at least ``least``, or a clear refusal."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        alternative = f" or {also}" if also else ""
-        raise ValueError(f"{name} must be a whole number of at least {least}{alternative}, got {value!r}.")
-    return int(value)
 
 
 def _is_number(value: Any) -> bool:

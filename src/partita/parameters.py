@@ -1,7 +1,8 @@
-"""Small parameter objects (families, priors, losses, engines) and the words for a wrong choice."""
+"""Small parameter objects (families, priors, losses, engines), checked options, and the words for a wrong choice."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,6 +40,42 @@ def choose(what: str, value: object, allowed: Mapping[str, T]) -> T:
         return allowed[value]
     names = ", ".join(repr(name) for name in allowed)
     raise ValueError(f"{what} must be one of {names}; got {value!r}. {nearest(value, allowed)}".rstrip())
+
+
+def check_random_state(value: Any) -> None:
+    """Refuse what is no source of random numbers, without taking any from it."""
+    is_seed = isinstance(value, Integral) and int(value) >= 0
+    if not (value is None or is_seed or isinstance(value, np.random.RandomState | np.random.Generator)):
+        raise ValueError(
+            f"random_state must be None, a whole number >= 0, a RandomState or a Generator, got {value!r}."
+        )
+
+
+def seed_from(random_state: Any) -> np.random.SeedSequence:
+    """The root of all random numbers of a fit."""
+    check_random_state(random_state)
+    if random_state is None:
+        return np.random.SeedSequence()
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(random_state.randint(0, 2**31 - 1, size=4).tolist())
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(random_state.integers(0, 2**63 - 1, size=4).tolist())
+    return np.random.SeedSequence(int(random_state))
+
+
+def whole_number(name: str, value: Any, least: int, also: str = "") -> int:
+    """A whole number of at least ``least``, or a clear refusal."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        alternative = f" or {also}" if also else ""
+        raise ValueError(f"{name} must be a whole number of at least {least}{alternative}, got {value!r}.")
+    return int(value)
+
+
+def jobs(value: Any) -> int | None:
+    """``n_jobs`` as joblib has it, checked."""
+    if value is not None and (not isinstance(value, Integral) or value == 0):
+        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {value!r}.")
+    return None if value is None else int(value)
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -134,6 +134,7 @@ def _parametrized(pairs: list[tuple[Family, Table]]) -> pytest.MarkDecorator:
 
 
 every_case = _parametrized([*EXAMPLES, *MORE])
+every_built_in_case = _parametrized([pair for pair in [*EXAMPLES, *MORE] if type(pair[0]) not in TOY.values()])
 every_example = _parametrized(EXAMPLES)
 #: Rows with gaps of the other cases are in test_family_terms.py.
 every_case_that_drops_missing_cells = _parametrized([pair for pair in [*EXAMPLES, *MORE] if not _may_draw_cells(pair)])

@@ -5,7 +5,7 @@ from functools import singledispatch
 import numpy as np
 import pytest
 from scipy import stats as distributions
-from tests.contracts.cases import TOY, every_case, make
+from tests.contracts.cases import every_built_in_case, every_case, make
 
 from partita.families import Categorical, Count
 from partita.families.dirichlet_categorical import DirichletCategorical
@@ -120,10 +120,8 @@ def _(likelihood: Product, params, k):
     return sum(scipy_prior(block, own, k) for block, own in zip(likelihood.blocks, params) if own is not None)
 
 
-@every_case
+@every_built_in_case
 def test_the_prior_density_is_that_of_scipy(case):
-    if type(case.family) in TOY.values():
-        pytest.skip("the toy's is scipy's own")
     stats = np.repeat(three_clusters(case), 4, axis=0)
     params = case.likelihood.sample_params(np.random.default_rng(95), stats)
     expected = [scipy_prior(case.likelihood, params, k) for k in range(len(stats))]

@@ -101,7 +101,7 @@ def test_effective_sample_size_is_that_of_the_weights():
         ({"min_size": 3}, "min_size is 3, but there are only 2 labelled objects"),
         ({"runs": True}, "runs must be a whole number of at least 1, got True"),
         ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
-        ({"random_state": -1}, "random_state must be a non-negative whole number, a generator or None; got -1"),
+        ({"random_state": -1}, "random_state must be None, a whole number >= 0, a RandomState or a Generator, got -1"),
     ],
 )
 def test_wrong_options_are_refused(options, words):

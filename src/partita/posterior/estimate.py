@@ -3,12 +3,12 @@
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from partita.parameters import jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.descent import Limits
@@ -74,7 +74,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Options:
-    """How to search: see `Posterior.estimate`."""
+    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded."""
 
     max_clusters: int | None = None
     min_size: int | None = None
@@ -82,35 +82,30 @@ class Options:
     n_jobs: int | None = None
     random_state: Any = None
 
+    def __post_init__(self) -> None:
+        """Refuse values outside their range, whatever the search will need of them."""
+        for name in ("max_clusters", "min_size", "runs"):
+            if getattr(self, name) is not None:
+                whole_number(name, getattr(self, name), 1)
+        jobs(self.n_jobs)
+
     def limits(self, n_objects: int) -> Limits:
         """The limits on a partition of so many labelled objects."""
-        most = n_objects if self.max_clusters is None else _at_least_one("max_clusters", self.max_clusters)
-        least = 1 if self.min_size is None else _at_least_one("min_size", self.min_size)
+        most = n_objects if self.max_clusters is None else self.max_clusters
+        least = 1 if self.min_size is None else self.min_size
         if least > n_objects:
             raise ValueError(f"min_size is {least}, but there are only {n_objects} labelled objects: lower it.")
         return Limits(min(most, n_objects), least, bind=most < n_objects or least > 1)
 
-    def n_runs(self) -> int | None:
-        """Checked number of starts; None is what can be afforded."""
-        return None if self.runs is None else _at_least_one("runs", self.runs)
-
     def n_workers(self) -> int:
         """Threads at the same time; None is all cores."""
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be None or a whole number other than 0, got {self.n_jobs!r}.")
-        return effective_n_jobs(-1 if self.n_jobs is None else int(self.n_jobs))
+        return effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
 
     def seed(self) -> np.random.SeedSequence:
         """None is a fixed seed, so that the same draws give the same answer."""
-        given = 0 if self.random_state is None else self.random_state
-        if isinstance(given, np.random.SeedSequence):
-            return given
-        if isinstance(given, np.random.RandomState | np.random.Generator):
-            draw = given.integers if isinstance(given, np.random.Generator) else given.randint
-            given = int(draw(2**31))
-        if isinstance(given, bool) or not isinstance(given, Integral) or given < 0:
-            raise ValueError(f"random_state must be a non-negative whole number, a generator or None; got {given!r}.")
-        return np.random.SeedSequence(int(given))
+        if isinstance(self.random_state, np.random.SeedSequence):
+            return self.random_state
+        return seed_from(0 if self.random_state is None else self.random_state)
 
 
 MOST_APART = 10_000
@@ -142,9 +137,8 @@ def estimate(
 def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarray, options: Options) -> Estimate:
     """Find a partition of little expected variation of information that keeps groups of objects together.
 
-    The first run starts from the best of the
-    draws after every group has moved to the cluster that holds most of it, and all move groups as one; with groups of
-    one object each it is `estimate`.
+    The first run starts from the best of the draws after every group has moved to the cluster that holds most of it,
+    and all move groups as one; with groups of one object each it is `estimate`.
     """
     draws, units = _parted(condense(partitions, weights), groups)
     return _estimate(VI(), draws, _tied(draws, units), units, options, effective_draws(weights))
@@ -182,7 +176,7 @@ def _search(
         units,
         candidates[best].astype(np.int64),
         limits=limits,
-        runs=options.n_runs(),
+        runs=options.runs,
         n_jobs=options.n_workers(),
         seed=options.seed(),
     )
@@ -210,12 +204,6 @@ def _n_labelled(draws: Condensed) -> int:
     if n_labelled == 0:
         raise ValueError("No draw labels any object (all labels are -1): there is nothing to estimate.")
     return n_labelled
-
-
-def _at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-    return int(value)
 
 
 def _parted(draws: Condensed, groups: np.ndarray) -> tuple[Condensed, np.ndarray]:

@@ -21,8 +21,7 @@ from partita.posterior.posterior import Posterior
 from partita.posterior.row_names import has_row_names
 from partita.posterior.storage import is_container
 from partita.table.files import read_parquet_or_text, shown_path
-from partita.table.names import refuse_repeated
-from partita.table.source import column_labels
+from partita.table.source import frame_or_other
 from partita.table.wording import count_of, name_some
 
 OBJECTS = "objects"
@@ -76,10 +75,7 @@ def _read(draws: Any) -> tuple[Any, list[str] | None]:
     if isinstance(draws, Partitions):
         return draws, None
     _refuse_other_things(draws)
-    refuse_repeated(column_labels(draws))
-    frame = nw.from_native(draws, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("draws is a lazy frame: pass draws.collect().")
+    frame = frame_or_other(draws, "draws")
     if isinstance(frame, nw.DataFrame):
         return _read_frame(frame)
     if isinstance(draws, list | tuple):

@@ -49,14 +49,20 @@ def open_source(X: Any, *, column_types: Mapping[Any, str] | None = None, schema
         return replace(opened, origin=Origin())
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
-    refuse_repeated(column_labels(X))
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame: pass X.collect().")
+    frame = frame_or_other(X, "X")
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
     _refuse_records(X)
     return _open_array(_as_array(X))
+
+
+def frame_or_other(given: Any, what: str) -> Any:
+    """A frame of any library as narwhals has it, names checked; anything else as it is. Lazy frames are refused."""
+    refuse_repeated(column_labels(given))
+    frame = nw.from_native(given, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"{what} is a lazy frame: pass {what}.collect().")
+    return frame
 
 
 def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[str, Kind]:
