@@ -11,57 +11,21 @@ kept apart every few columns, so no cluster is lost to underflow on the way. Cou
 numbers and the table is rewritten from them: nothing drifts.
 """
 
-import math
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numba
 import numpy as np
 from scipy import stats as distributions
 from scipy.special import gammaln, xlogy
 
 from partita.families.base import Cells, Conjugate
+from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
 from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
 from partita.families.relevance import category_relevance
-from partita.kernels.algebra import log_rising
-from partita.kernels.dispatch import implements
-from partita.kernels.names import (
-    add,
-    log_marginal,
-    log_predictive,
-    log_weights,
-    refresh,
-    weights,
-)
 from partita.table import Table
 from partita.table.schema import Kind
 
-LOG_2 = np.log(2.0)
 LARGEST_TOTAL = 2**31
 SAFE_DECADES = 150.0
-
-
-class CategoricalRows(NamedTuple):
-    """Positions in the table of numerators: the column's offset plus the category; -1 where missing."""
-
-    position: np.ndarray  # (n, M) int64
-    complete: np.ndarray  # (n,) bool
-
-
-class CategoricalState(NamedTuple):
-    """Counts per slot and category, and the tables that a row's product reads."""
-
-    stats: np.ndarray  # (slots, L) counts, L categories over all columns
-    numerator: np.ndarray  # (L, slots) beta + count
-    observed: np.ndarray  # (M, slots) cells observed in a column
-    inverse_total: np.ndarray  # (M, slots) 1 / (J beta + observed)
-    inverse_product: np.ndarray  # (2, slots) product of 1 / total over columns with all rows, with one less
-    inverse_exponent: np.ndarray  # (2, slots) int64, and its binary exponent
-    pseudocount: np.ndarray  # (M,) beta
-    mass: np.ndarray  # (M,) J beta
-    offset: np.ndarray  # (M + 1,) int64, where each column's categories start
-    complete: np.ndarray  # (1,) bool: no cell of the table is missing
-    columns_per_rescale: np.ndarray  # (1,) int64
-    exponent: np.ndarray  # (slots,) int64, scratch
 
 
 class DirichletCategorical(Conjugate):
@@ -197,180 +161,3 @@ class DirichletCategorical(Conjugate):
             u = rng.random((n, 1)) * cumulative[:, -1:]
             codes[:, m] = np.minimum((cumulative <= u).sum(axis=1), shares.shape[1] - 1)
         return Cells(np.empty((n, 0)), codes, np.empty((n, 0), np.int64))
-
-
-@implements(weights, CategoricalState)
-def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
-    if not _products(rows, i, state, n_slots, own, out):
-        return 0.0
-    top = state.exponent[0]
-    for k in range(n_slots):
-        top = max(top, state.exponent[k])
-    for k in range(n_slots):
-        out[k] = math.ldexp(out[k], state.exponent[k] - top)
-    return top * LOG_2
-
-
-@implements(log_weights, CategoricalState)
-def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
-    if w == 1:
-        rescaled = _products(rows, i, state, n_slots, own, out)
-        for k in range(n_slots):
-            out[k] = np.log(out[k]) + (state.exponent[k] * LOG_2 if rescaled else 0.0)
-        return
-    for k in range(n_slots):
-        out[k] = log_predictive(rows, i, w, state, k) if k != own else -log_predictive(rows, i, -w, state, k)
-
-
-@numba.njit(forceinline=True)
-def _products(rows, i, state, n_slots, own, out):
-    """Predictive of one row in every slot; True when ``state.exponent`` holds binary exponents of it."""
-    position, exponent = rows.position, state.exponent
-    n_columns, step = position.shape[1], state.columns_per_rescale[0]
-    rescale = n_columns > step
-    for k in range(n_slots):
-        out[k] = 1.0
-    if rescale:
-        for k in range(n_slots):
-            exponent[k] = 0
-    whole = state.complete[0] and rows.complete[i]
-    for start in range(0, n_columns, step):
-        stop = min(start + step, n_columns)
-        _multiply(position, i, start, stop, state.numerator, n_slots, out)
-        if not whole:
-            _divide(position, i, start, stop, state.inverse_total, n_slots, out)
-        if rescale:
-            _move_exponents(out, exponent, n_slots)
-    if whole:
-        for k in range(n_slots):
-            out[k] *= state.inverse_product[0, k]
-        if rescale:
-            for k in range(n_slots):
-                exponent[k] += state.inverse_exponent[0, k]
-    if own >= 0:
-        out[own], exponent[own] = _product(rows, i, state, own, 1)
-    return rescale
-
-
-@numba.njit
-def _multiply(position, i, start, stop, numerator, n_slots, out):
-    """Multiply by the numerators of some columns, two columns at a time."""
-    m = start
-    while m < stop:
-        r = position[i, m]
-        s = position[i, m + 1] if m + 1 < stop else -1
-        if r >= 0 and s >= 0:
-            for k in range(n_slots):
-                out[k] *= numerator[r, k] * numerator[s, k]
-        elif r >= 0 or s >= 0:
-            t = max(r, s)
-            for k in range(n_slots):
-                out[k] *= numerator[t, k]
-        m += 2
-
-
-@numba.njit
-def _divide(position, i, start, stop, inverse_total, n_slots, out):
-    """Divide by the totals of the observed columns."""
-    for m in range(start, stop):
-        if position[i, m] >= 0:
-            for k in range(n_slots):
-                out[k] *= inverse_total[m, k]
-
-
-@numba.njit
-def _move_exponents(mantissa, exponent, n_slots):
-    for k in range(n_slots):
-        mantissa[k], shift = math.frexp(mantissa[k])
-        exponent[k] += shift
-
-
-@numba.njit(forceinline=True)
-def _product(rows, i, state, slot, removed):
-    """Predictive of one row in one slot less ``removed`` (0 or 1) copies of it: mantissa and exponent."""
-    position, stats, observed = rows.position, state.stats, state.observed
-    n_columns, step = position.shape[1], state.columns_per_rescale[0]
-    whole = state.complete[0] and rows.complete[i]
-    product, exponent = 1.0, 0
-    for start in range(0, n_columns, step):
-        above, below = 1.0, 1.0
-        for m in range(start, min(start + step, n_columns)):
-            r = position[i, m]
-            if r >= 0:
-                above *= state.pseudocount[m] + (stats[slot, r] - removed)
-                if not whole:
-                    below *= state.mass[m] + (observed[m, slot] - removed)
-        product *= above / below
-        if n_columns > step:
-            product, shift = math.frexp(product)
-            exponent += shift
-    if whole:
-        return product * state.inverse_product[removed, slot], exponent + state.inverse_exponent[removed, slot]
-    return product, exponent
-
-
-@implements(log_predictive, CategoricalState)
-def _log_predictive(rows, i, w, state, slot):
-    if w == 1 or w == -1:
-        product, exponent = _product(rows, i, state, slot, 0 if w == 1 else 1)
-        return w * (np.log(product) + exponent * LOG_2)
-    taken, copies = max(-w, 0), abs(w)
-    total = 0.0
-    for m in range(rows.position.shape[1]):
-        r = rows.position[i, m]
-        if r >= 0:
-            total += log_rising(state.pseudocount[m] + (state.stats[slot, r] - taken), copies)
-            total -= log_rising(state.mass[m] + (state.observed[m, slot] - taken), copies)
-    return total if w > 0 else -total
-
-
-@implements(add, CategoricalState)
-def _add(rows, i, w, state, slot):
-    for m in range(rows.position.shape[1]):
-        r = rows.position[i, m]
-        if r >= 0:
-            state.stats[slot, r] += w
-            state.numerator[r, slot] = state.pseudocount[m] + state.stats[slot, r]
-            state.observed[m, slot] += w
-            state.inverse_total[m, slot] = 1.0 / (state.mass[m] + state.observed[m, slot])
-    _set_inverse_product(state, slot)
-
-
-@numba.njit
-def _set_inverse_product(state, slot):
-    observed, mass = state.observed, state.mass
-    n_columns, step = mass.shape[0], state.columns_per_rescale[0]
-    for removed in range(2):
-        product, exponent = 1.0, 0
-        for m in range(n_columns):
-            product *= mass[m] + (observed[m, slot] - removed)
-            if n_columns > step and (m + 1) % step == 0:
-                product, shift = math.frexp(product)
-                exponent += shift
-        state.inverse_product[removed, slot] = 1.0 / product if product > 0.0 else 0.0
-        state.inverse_exponent[removed, slot] = -exponent
-
-
-@implements(refresh, CategoricalState)
-def _refresh(state, slot):
-    for m in range(state.pseudocount.shape[0]):
-        observed = 0.0
-        for r in range(state.offset[m], state.offset[m + 1]):
-            state.numerator[r, slot] = state.pseudocount[m] + state.stats[slot, r]
-            observed += state.stats[slot, r]
-        state.observed[m, slot] = observed
-        state.inverse_total[m, slot] = 1.0 / (state.mass[m] + observed)
-    _set_inverse_product(state, slot)
-
-
-@implements(log_marginal, CategoricalState)
-def _log_marginal(state, slot):
-    total = 0.0
-    for m in range(state.pseudocount.shape[0]):
-        beta = state.pseudocount[m]
-        for r in range(state.offset[m], state.offset[m + 1]):
-            count = state.stats[slot, r]
-            if count > 0.0:
-                total += math.lgamma(beta + count) - math.lgamma(beta)
-        total += math.lgamma(state.mass[m]) - math.lgamma(state.mass[m] + state.observed[m, slot])
-    return total
