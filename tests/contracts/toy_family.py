@@ -103,9 +103,17 @@ class GammaExponential(Conjugate):
         a, b = self._posterior(stats)
         return rng.standard_gamma(a) / b
 
-    def map_params(self, stats: np.ndarray) -> np.ndarray:
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> np.ndarray:
         a, b = self._posterior(stats)
-        return np.maximum(a - 1.0, 0.0) / b
+        return np.maximum((a - 1.0) / b, np.where(self.shape < 1.0, least, 0.0))
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> np.ndarray:
+        n, total = np.split(stats, 2, axis=1)
+        return np.divide(n, total, out=self.map_params(np.zeros_like(stats)), where=total > 0.0)
+
+    @property
+    def n_params(self) -> int:
+        return self.shape.shape[0]
 
     def log_prior_density(self, params: np.ndarray) -> np.ndarray:
         return distributions.gamma(self.shape, scale=1.0 / self.rate).logpdf(params).sum(axis=1)
@@ -113,6 +121,9 @@ class GammaExponential(Conjugate):
     def summed_log_likelihood(self, stats: np.ndarray, params: np.ndarray) -> np.ndarray:
         n, total = np.split(stats, 2, axis=1)
         return (n * np.log(params) - total * params).sum(axis=1)
+
+    def log_likelihood_by_column(self, rows: WaitingRows, params: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        return independent_terms(rows.x, distributions.expon(scale=1.0 / params))
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         n = labels.shape[0]

@@ -71,11 +71,26 @@ class Conjugate(ABC):
         """One draw of each cluster's parameters given its statistics (zeros: from the prior)."""
 
     @abstractmethod
-    def map_params(self, stats: np.ndarray) -> Any:
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> Any:
         """Each cluster's parameters at the mode of their joint posterior density given its statistics.
 
-        In the form of ``sample_params``. Where the density is unbounded, the point of the boundary that it grows to.
+        In the form of ``sample_params``. Where the prior's density is unbounded, as that of shares or rates near 0 is
+        with a pseudocount or shape below 1, the mode among parameters of at least ``least``: with 0 the point of
+        the boundary that the density grows to. Elsewhere ``least`` changes nothing.
         """
+
+    @abstractmethod
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> Any:
+        """Each cluster's parameters at the maximum of the likelihood given its statistics, which may be fractional.
+
+        In the form of ``sample_params``. ``reg_covar`` is added to variances. What no cell speaks of is at the
+        prior's mode.
+        """
+
+    @property
+    @abstractmethod
+    def n_params(self) -> int:
+        """How many free parameters a cluster has."""
 
     @abstractmethod
     def log_prior_density(self, params: Any) -> np.ndarray:
@@ -84,6 +99,24 @@ class Conjugate(ABC):
     @abstractmethod
     def summed_log_likelihood(self, stats: np.ndarray, params: Any) -> np.ndarray:
         """Log density (K,) of the observed cells behind each row of ``stats`` given the parameters."""
+
+    @abstractmethod
+    def log_likelihood_by_column(self, rows: Any, params: Any, *, reverse: bool = False) -> np.ndarray:
+        """Terms (n, K, d) of every row's log density given each cluster's parameters, column by column.
+
+        As ``log_predictive_by_column``, with parameters in place of statistics.
+        """
+
+    def log_likelihood(self, rows: Any, params: Any) -> np.ndarray:
+        """Log density (n, K) of every row's observed cells given each cluster's parameters."""
+        return self.log_likelihood_by_column(rows, params).sum(axis=2)
+
+    def expected_suffstats(self, rows: Any, resp: np.ndarray, params: Any) -> np.ndarray:
+        """Sufficient statistics (K, S) of rows shared out by ``resp``, expected over missing cells given ``params``.
+
+        A family that leaves missing cells out of its statistics has no other than ``suffstats``.
+        """
+        return self.suffstats(rows, resp)
 
     @abstractmethod
     def simulate(self, rng: np.random.Generator, params: Any, labels: np.ndarray) -> "Cells":

@@ -14,6 +14,7 @@ numbers and the table is rewritten from them: nothing drifts.
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from scipy import stats as distributions
 from scipy.special import gammaln, xlogy
 
@@ -75,11 +76,16 @@ class DirichletCategorical(Conjugate):
 
     def suffstats(self, rows: CategoricalRows, resp: np.ndarray) -> np.ndarray:
         """Weight of every category of every column."""
-        stats = np.zeros((resp.shape[1], int(self.offset[-1])))
-        for position in rows.position.T:
-            seen = position >= 0
-            np.add.at(stats.T, position[seen], resp[seen])
-        return stats
+        weights = self._indicators(rows).T @ resp
+        return np.ascontiguousarray(weights[:-1].T)
+
+    def _indicators(self, rows: CategoricalRows) -> sparse.csr_array:
+        """Which of all categories a row has (n, L + 1); a missing cell is the last one."""
+        n, n_columns = rows.position.shape
+        n_categories = int(self.offset[-1])
+        category = np.where(rows.position < 0, n_categories, rows.position).ravel()
+        starts = np.arange(0, category.size + 1, n_columns) if n_columns else np.zeros(n + 1, dtype=np.int64)
+        return sparse.csr_array((np.ones(category.size), category, starts), shape=(n, n_categories + 1))
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Dirichlet-multinomial marginal of the sequence of categories."""
@@ -128,14 +134,32 @@ class DirichletCategorical(Conjugate):
             shares.append(gammas / gammas.sum(axis=1, keepdims=True))
         return shares
 
-    def map_params(self, stats: np.ndarray) -> list[np.ndarray]:
-        """Shares (K, J_m) in proportion to beta + N - 1, 0 where that is negative; equal where nothing is left."""
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> list[np.ndarray]:
+        """Shares (K, J_m) in proportion to beta + N - 1, 0 where that is negative; equal where nothing is left.
+
+        Where beta < 1 and ``least`` > 0, the largest density among shares of at least ``least``.
+        """
         shares = []
-        for beta, start, stop in zip(self.pseudocount, self.offset[:-1], self.offset[1:]):
-            above = np.maximum(beta + stats[:, start:stop] - 1.0, 0.0)
-            above[above.sum(axis=1) == 0.0] = 1.0
-            shares.append(above / above.sum(axis=1, keepdims=True))
+        for beta, counts in zip(self.pseudocount, self._by_column(stats)):
+            exponents = beta + counts - 1.0
+            shares.append(_bounded_mode(exponents, least) if beta < 1.0 and least > 0.0 else _mode(exponents))
         return shares
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> list[np.ndarray]:
+        """Shares (K, J_m) of the observed categories."""
+        shares = self.map_params(np.zeros_like(stats))
+        for own, counts in zip(shares, self._by_column(stats)):
+            total = counts.sum(axis=1, keepdims=True)
+            np.divide(counts, total, out=own, where=total > 0.0)
+        return shares
+
+    def _by_column(self, stats: np.ndarray) -> list[np.ndarray]:
+        return np.split(stats, self.offset[1:-1], axis=1)
+
+    @property
+    def n_params(self) -> int:
+        """The shares of every column but its last."""
+        return int((self.n_levels - 1).sum())
 
     def log_prior_density(self, params: list[np.ndarray]) -> np.ndarray:
         """Dirichlet shares, a density of all shares of a column but its last."""
@@ -152,6 +176,16 @@ class DirichletCategorical(Conjugate):
         with np.errstate(divide="ignore"):
             return xlogy(stats, np.hstack(params)).sum(axis=1)
 
+    def log_likelihood(self, rows: CategoricalRows, params: list[np.ndarray]) -> np.ndarray:
+        """Products of shares."""
+        return self._indicators(rows) @ _log_shares(params)
+
+    def log_likelihood_by_column(
+        self, rows: CategoricalRows, params: list[np.ndarray], *, reverse: bool = False
+    ) -> np.ndarray:
+        """Logs of the shares of a row's categories."""
+        return np.swapaxes(_log_shares(params)[rows.position], 1, 2)
+
     def simulate(self, rng: np.random.Generator, params: list[np.ndarray], labels: np.ndarray) -> Cells:
         """Category codes."""
         n = labels.shape[0]
@@ -161,3 +195,39 @@ class DirichletCategorical(Conjugate):
             u = rng.random((n, 1)) * cumulative[:, -1:]
             codes[:, m] = np.minimum((cumulative <= u).sum(axis=1), shares.shape[1] - 1)
         return Cells(np.empty((n, 0)), codes, np.empty((n, 0), np.int64))
+
+
+def _log_shares(params: list[np.ndarray]) -> np.ndarray:
+    """Log shares (L + 1, K) of all categories, and 0 for a missing cell."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.hstack(params).T)
+    return np.vstack([logs, np.zeros(logs.shape[1])])
+
+
+def _mode(exponents: np.ndarray) -> np.ndarray:
+    """Shares (K, J) in proportion to the exponents, 0 where they are negative, equal where none is positive."""
+    above = np.maximum(exponents, 0.0)
+    above[above.sum(axis=1) == 0.0] = 1.0
+    return above / above.sum(axis=1, keepdims=True)
+
+
+def _bounded_mode(exponents: np.ndarray, least: float) -> np.ndarray:
+    """Shares (K, J) of at least ``least`` with the largest product of powers prod_j share_j^exponent_j.
+
+    Negative exponents want the smallest share; positive ones share the rest in proportion, and those that get less
+    than ``least`` so are raised to it too. Without a positive exponent the largest one takes the rest.
+    """
+    n_levels = exponents.shape[1]
+    least = min(least, 1.0 / n_levels)
+    weights = np.maximum(exponents, 0.0)
+    empty = np.flatnonzero(weights.sum(axis=1) == 0.0)
+    weights[empty, exponents[empty].argmax(axis=1)] = 1.0
+    raised = weights == 0.0
+    while True:
+        free = np.where(raised, 0.0, weights)
+        rest = 1.0 - least * raised.sum(axis=1, keepdims=True)
+        shares = np.where(raised, least, free / free.sum(axis=1, keepdims=True) * rest)
+        small = (shares < least) & ~raised
+        if not small.any():
+            return shares
+        raised |= small

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats as distributions
-from scipy.special import gammaln, ndtri, poch, stdtrit
+from scipy.special import gammaln, ndtri, poch, stdtrit, xlogy
 
 LOG_PI = np.log(np.pi)
 LOG_2PI = np.log(2.0 * np.pi)
@@ -46,6 +46,17 @@ class Normal(NamedTuple):
         """Log densities."""
         distance = (x - self.location) / self.scale
         return -0.5 * (LOG_2PI + distance * distance) - np.log(self.scale)
+
+
+class Poisson(NamedTuple):
+    """Counts of a known rate."""
+
+    rate: np.ndarray
+
+    def logpdf(self, x: np.ndarray) -> np.ndarray:
+        """Log probabilities; a rate of 0 allows no count but 0."""
+        with np.errstate(divide="ignore"):
+            return xlogy(x, self.rate) - self.rate - gammaln(x + 1.0)
 
 
 class NegativeBinomial(NamedTuple):

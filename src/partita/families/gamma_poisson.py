@@ -13,7 +13,7 @@ from scipy import stats as distributions
 from scipy.special import gammaln, xlogy
 
 from partita.families.base import Cells, Conjugate
-from partita.families.distributions import NegativeBinomial
+from partita.families.distributions import NegativeBinomial, Poisson
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
 from partita.families.relevance import count_nodes, relevance
 from partita.families.terms import independent_terms
@@ -108,10 +108,20 @@ class GammaPoisson(Conjugate):
         shape, rate = self._predictive(stats)
         return rng.standard_gamma(shape) / rate
 
-    def map_params(self, stats: np.ndarray) -> np.ndarray:
-        """Rates (K, q), (a - 1) / b; 0 where a < 1, towards which the density then grows without bound."""
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> np.ndarray:
+        """Rates (K, q), (a - 1) / b; not below ``least`` where a0 < 1, nor 0."""
         shape, rate = self._predictive(stats)
-        return np.maximum(shape - 1.0, 0.0) / rate
+        return np.maximum((shape - 1.0) / rate, np.where(self.shape < 1.0, least, 0.0))
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> np.ndarray:
+        """Averages of the observed counts."""
+        n, total, _ = np.split(stats, 3, axis=1)
+        return np.divide(total, n, out=self.map_params(np.zeros_like(stats)), where=n > 0.0)
+
+    @property
+    def n_params(self) -> int:
+        """The rates."""
+        return self.shape.shape[0]
 
     def log_prior_density(self, params: np.ndarray) -> np.ndarray:
         """Gamma rates."""
@@ -125,6 +135,21 @@ class GammaPoisson(Conjugate):
         n, total, factorials = np.split(stats, 3, axis=1)
         with np.errstate(divide="ignore"):
             return (xlogy(total, params) - n * params - factorials).sum(axis=1)
+
+    def log_likelihood(self, rows: CountRows, params: np.ndarray) -> np.ndarray:
+        """Poisson columns; a rate of 0 allows no count but 0."""
+        observed = rows.x >= 0
+        x = np.where(observed, rows.x, 0).astype(np.float64)
+        never = params == 0.0
+        logs = x @ np.log(np.where(never, 1.0, params)).T - observed.astype(np.float64) @ params.T
+        logs -= np.where(observed, rows.log_factorial, 0.0).sum(axis=1)[:, None]
+        if never.any():
+            logs[x @ never.T.astype(np.float64) > 0.0] = -np.inf
+        return logs
+
+    def log_likelihood_by_column(self, rows: CountRows, params: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Poisson terms of independent columns."""
+        return independent_terms(np.where(rows.x < 0, np.nan, rows.x), Poisson(params))
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Poisson rows."""

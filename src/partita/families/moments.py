@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 LOG_2PI = np.log(2.0 * np.pi)
+LEAST_VARIANCE = 1e-14  # of the mean square, below which a variance is rounding
 
 
 class NumericRows(NamedTuple):
@@ -33,6 +34,38 @@ def gaussian_log_likelihood(stats: np.ndarray, mean: np.ndarray, variance: np.nd
     n, total, squares = np.split(stats, 3, axis=-1)
     spread = squares - 2.0 * mean * total + n * mean**2
     return -0.5 * n * (LOG_2PI + np.log(variance)) - 0.5 * spread / variance
+
+
+def normal_log_likelihood(x: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+    """Log density (n, K) of rows with independent Gaussian columns, missing cells (NaN) left out."""
+    lost = np.isnan(x)
+    distance = np.zeros((x.shape[0], means.shape[0]))
+    for j in range(x.shape[1]):
+        z = np.subtract.outer(x[:, j], means[:, j])
+        z /= deviations[:, j]
+        z *= z
+        z[lost[:, j]] = 0.0
+        distance += z
+    constants = LOG_2PI + 2.0 * np.log(deviations)
+    return -0.5 * (distance + (~lost).astype(np.float64) @ constants.T)
+
+
+def ml_variances(stats: np.ndarray, means: np.ndarray, reg_covar: float) -> np.ndarray:
+    """Variances (K, d) of the cells behind ``stats`` around their means, plus ``reg_covar``."""
+    n, _, squares = np.split(stats, 3, axis=-1)
+    second = np.divide(squares, n, out=np.zeros_like(squares), where=n > 0.0)
+    variances = np.where(n > 0.0, np.maximum(second - means**2, 0.0), 0.0) + reg_covar
+    if reg_covar == 0.0 and (variances <= LEAST_VARIANCE * second)[n > 0.0].any():
+        raise singular_covariance()
+    return variances
+
+
+def singular_covariance() -> ValueError:
+    """What to say where maximum likelihood has no finite maximum."""
+    return ValueError(
+        "The covariance of a component is singular, so the likelihood has no maximum: raise reg_covar or use "
+        "estimate='map'."
+    )
 
 
 @numba.njit

@@ -20,7 +20,14 @@ from scipy.special import gammaln
 
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal, StudentT
-from partita.families.moments import NumericRows, gaussian_log_likelihood, moments, numeric_rows
+from partita.families.moments import (
+    NumericRows,
+    gaussian_log_likelihood,
+    ml_variances,
+    moments,
+    normal_log_likelihood,
+    numeric_rows,
+)
 from partita.families.normal_inverse_gamma_kernels import GammaState
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import independent_terms
@@ -124,10 +131,22 @@ class NormalInverseGamma(Conjugate):
         deviation = np.sqrt(0.5 * scale / rng.standard_gamma(0.5 * v))
         return mean + deviation / np.sqrt(k) * rng.standard_normal(mean.shape), deviation
 
-    def map_params(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Means and standard deviations; the density is that of mean and variance, with mode m, b / (v + 3)."""
         _, _, v, mean, scale = self._posterior(stats)
         return mean, np.sqrt(scale / (v + 3.0))
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> tuple[np.ndarray, np.ndarray]:
+        """Averages and standard deviations of the observed cells."""
+        n, total, _ = np.split(stats, 3, axis=1)
+        means, modes = self.map_params(np.zeros_like(stats))
+        np.divide(total, n, out=means, where=n > 0.0)
+        return means, np.where(n > 0.0, np.sqrt(ml_variances(stats, means, reg_covar)), modes)
+
+    @property
+    def n_params(self) -> int:
+        """Means and variances."""
+        return 2 * self.mean.shape[0]
 
     def log_prior_density(self, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """Inverse-gamma variances, normal means."""
@@ -140,6 +159,16 @@ class NormalInverseGamma(Conjugate):
         """Normal columns."""
         means, deviations = params
         return gaussian_log_likelihood(stats, means, deviations**2).sum(axis=1)
+
+    def log_likelihood(self, rows: NumericRows, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Normal columns."""
+        return normal_log_likelihood(rows.x, *params)
+
+    def log_likelihood_by_column(
+        self, rows: NumericRows, params: tuple[np.ndarray, np.ndarray], *, reverse: bool = False
+    ) -> np.ndarray:
+        """Normal terms of independent columns."""
+        return independent_terms(rows.x, Normal(*params))
 
     def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
         """Gaussian rows."""

@@ -21,6 +21,14 @@ from scipy import stats as distributions
 from scipy.special import multigammaln
 
 from partita.families.base import Cells, Conjugate
+from partita.families.gaps import rows_by_gaps
+from partita.families.multivariate_normal import (
+    covariance_factors,
+    expected_rows,
+    inverse_of_lower,
+    normal_log_densities,
+    normal_terms,
+)
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import student_terms
@@ -79,12 +87,29 @@ class NormalInverseWishart(Conjugate):
         second = np.stack([(x.T * r) @ x for r in resp.T]).reshape(resp.shape[1], -1)
         return np.hstack([resp.sum(axis=0)[:, None], resp.T @ x, second])
 
-    def _posterior(self, stats: np.ndarray):
+    def expected_suffstats(
+        self, rows: WishartRows, resp: np.ndarray, params: tuple[np.ndarray, np.ndarray]
+    ) -> np.ndarray:
+        """Missing cells at their conditional means, and their conditional covariance added to sum xx'."""
+        if not rows.gaps.any():
+            return self.suffstats(rows, resp)
+        whole = ~rows.gaps
+        stats = self.suffstats(WishartRows(rows.x[whole], rows.missing[whole], rows.gaps[whole]), resp[whole])
+        x, shares = rows.x[rows.gaps], resp[rows.gaps]
+        for members, gaps in rows_by_gaps(rows.missing[rows.gaps]):
+            completed, spread = expected_rows(x[members], gaps, *params)
+            stats += _expected_moments(completed, spread, shares[members])
+        return stats
+
+    def _moments(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """n (...), sum x (..., d) and sum xx' (..., d, d)."""
         d = self.mean.shape[0]
-        n, total = stats[..., 0], stats[..., 1 : 1 + d]
+        return stats[..., 0], stats[..., 1 : 1 + d], stats[..., 1 + d :].reshape(*stats.shape[:-1], d, d)
+
+    def _posterior(self, stats: np.ndarray):
+        n, total, second = self._moments(stats)
         k = self.mean_precision + n
         mean = total / k[..., None]
-        second = stats[..., 1 + d :].reshape(*n.shape, d, d)
         scale = self.scale + second - k[..., None, None] * mean[..., :, None] * mean[..., None, :]
         return n, k, self.dof + n, mean, scale
 
@@ -126,11 +151,26 @@ class NormalInverseWishart(Conjugate):
             means[c] = mean[c] + factors[c] @ rng.standard_normal(d) / np.sqrt(k[c])
         return means, factors
 
-    def map_params(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Means and Cholesky factors; the density is that of mean and covariance, with mode m, S / (v + d + 2)."""
         _, _, v, mean, scale = self._posterior(stats)
         mode = scale / (v + self.mean.shape[0] + 2.0)[:, None, None]
         return mean, np.linalg.cholesky(mode)
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> tuple[np.ndarray, np.ndarray]:
+        """Means and Cholesky factors of sum xx' / n - m m' + reg_covar I."""
+        means, factors = self.map_params(np.zeros_like(stats))
+        taught = stats[:, 0] > 0.0
+        n, total, second = self._moments(stats[taught])
+        means[taught] = total / n[:, None]
+        factors[taught] = covariance_factors(n, means[taught], second, reg_covar)
+        return means, factors
+
+    @property
+    def n_params(self) -> int:
+        """Means and the covariances' lower triangles."""
+        d = self.mean.shape[0]
+        return d + d * (d + 1) // 2
 
     def log_prior_density(self, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """Inverse-Wishart covariances, normal means."""
@@ -151,12 +191,21 @@ class NormalInverseWishart(Conjugate):
     def summed_log_likelihood(self, stats: np.ndarray, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """Normal rows; missing cells as completed in the statistics."""
         means, factors = params
-        d = self.mean.shape[0]
-        n, total, second = stats[:, 0], stats[:, 1 : 1 + d], stats[:, 1 + d :].reshape(-1, d, d)
+        n, total, second = self._moments(stats)
         cross = means[:, :, None] * total[:, None, :]
         spread = second - cross - np.swapaxes(cross, 1, 2) + n[:, None, None] * means[:, :, None] * means[:, None, :]
         log_det, inverse = _log_det_and_inverse(factors)
-        return -0.5 * n * (d * LOG_2PI + log_det) - 0.5 * np.einsum("kij,kji->k", inverse, spread)
+        return -0.5 * n * (means.shape[1] * LOG_2PI + log_det) - 0.5 * np.einsum("kij,kji->k", inverse, spread)
+
+    def log_likelihood(self, rows: WishartRows, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Normal margins of the observed cells."""
+        return normal_log_densities(rows.x, rows.missing, *params)
+
+    def log_likelihood_by_column(
+        self, rows: WishartRows, params: tuple[np.ndarray, np.ndarray], *, reverse: bool = False
+    ) -> np.ndarray:
+        """Normal terms, each given the observed cells before it or, in reverse, behind it."""
+        return normal_terms(rows.x, rows.missing, *params, reverse=reverse)
 
     def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
         """Gaussian rows."""
@@ -169,5 +218,13 @@ class NormalInverseWishart(Conjugate):
 
 def _log_det_and_inverse(factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log |Sigma| (K,) and Sigma^-1 (K, d, d) of Sigma = L L'."""
-    roots = np.linalg.inv(factors)
+    roots = inverse_of_lower(factors)
     return 2.0 * np.log(np.einsum("kjj->kj", factors)).sum(axis=1), np.swapaxes(roots, 1, 2) @ roots
+
+
+def _expected_moments(completed: np.ndarray, spread: np.ndarray, resp: np.ndarray) -> np.ndarray:
+    """Statistics of rows (K, n, d) that are completed in every cluster with this conditional covariance."""
+    shares = resp.T[:, None]
+    n = shares.sum(axis=2)
+    second = (np.swapaxes(completed, 1, 2) * shares) @ completed + n[:, :, None] * spread
+    return np.hstack([n, (shares @ completed)[:, 0], second.reshape(n.shape[0], -1)])

@@ -14,7 +14,14 @@ from scipy import stats as distributions
 
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal
-from partita.families.moments import NumericRows, add_moments, gaussian_log_likelihood, moments, numeric_rows
+from partita.families.moments import (
+    NumericRows,
+    add_moments,
+    gaussian_log_likelihood,
+    moments,
+    normal_log_likelihood,
+    numeric_rows,
+)
 from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
 from partita.families.relevance import relevance
 from partita.families.terms import independent_terms
@@ -113,9 +120,19 @@ class NormalKnownVariance(Conjugate):
         _, _, precision, mean = self._posterior(stats)
         return mean + rng.standard_normal(mean.shape) / np.sqrt(precision)
 
-    def map_params(self, stats: np.ndarray) -> np.ndarray:
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> np.ndarray:
         """Means (K, d), relative to the prior mean."""
         return self._posterior(stats)[3]
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> np.ndarray:
+        """Averages of the observed cells."""
+        n, total, _ = np.split(stats, 3, axis=1)
+        return np.divide(total, n, out=self.map_params(np.zeros_like(stats)), where=n > 0.0)
+
+    @property
+    def n_params(self) -> int:
+        """The means."""
+        return self.mean.shape[0]
 
     def log_prior_density(self, params: np.ndarray) -> np.ndarray:
         """Normal means."""
@@ -124,6 +141,17 @@ class NormalKnownVariance(Conjugate):
     def summed_log_likelihood(self, stats: np.ndarray, params: np.ndarray) -> np.ndarray:
         """Normal columns."""
         return gaussian_log_likelihood(stats, params, self.variance).sum(axis=1)
+
+    def log_likelihood(self, rows: NumericRows, params: np.ndarray) -> np.ndarray:
+        """Normal columns."""
+        return normal_log_likelihood(rows.x, params, self._deviations(params))
+
+    def log_likelihood_by_column(self, rows: NumericRows, params: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+        """Normal terms of independent columns."""
+        return independent_terms(rows.x, Normal(params, self._deviations(params)))
+
+    def _deviations(self, params: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(np.sqrt(self.variance), params.shape)
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Gaussian rows."""

@@ -101,12 +101,24 @@ class Product(Conjugate):
             for block, part in zip(self.blocks, self._split(stats))
         ]
 
-    def map_params(self, stats: np.ndarray) -> list[Any]:
+    def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> list[Any]:
         """Modes of every block; None for an empty one."""
         return [
-            block.map_params(part) if part.shape[1] > 0 else None
+            block.map_params(part, least=least) if part.shape[1] > 0 else None
             for block, part in zip(self.blocks, self._split(stats))
         ]
+
+    def ml_params(self, stats: np.ndarray, reg_covar: float) -> list[Any]:
+        """Maximum likelihood parameters of every block; None for an empty one."""
+        return [
+            block.ml_params(part, reg_covar) if part.shape[1] > 0 else None
+            for block, part in zip(self.blocks, self._split(stats))
+        ]
+
+    @property
+    def n_params(self) -> int:
+        """Those of all blocks."""
+        return sum(block.n_params for block in self.blocks)
 
     def log_prior_density(self, params: list[Any]) -> np.ndarray:
         """Sum over blocks."""
@@ -120,6 +132,25 @@ class Product(Conjugate):
         return np.sum(
             [block.summed_log_likelihood(part, own) for block, part, own in blocks if own is not None], axis=0
         )
+
+    def log_likelihood(self, rows: ProductRows, params: list[Any]) -> np.ndarray:
+        """Sum over blocks."""
+        blocks = zip(self.blocks, rows, params)
+        return np.sum([block.log_likelihood(part, own) for block, part, own in blocks if own is not None], axis=0)
+
+    def log_likelihood_by_column(self, rows: ProductRows, params: list[Any], *, reverse: bool = False) -> np.ndarray:
+        """The blocks' terms side by side."""
+        terms = [
+            block.log_likelihood_by_column(part, own, reverse=reverse)
+            for block, part, own in zip(self.blocks, rows, params)
+            if own is not None
+        ]
+        return np.concatenate(terms, axis=2)
+
+    def expected_suffstats(self, rows: ProductRows, resp: np.ndarray, params: list[Any]) -> np.ndarray:
+        """The blocks' statistics side by side."""
+        blocks = zip(self.blocks, rows, params)
+        return np.hstack([block.expected_suffstats(part, resp, own) for block, part, own in blocks])
 
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
         """Cells of every block, numeric columns back in the table's order."""

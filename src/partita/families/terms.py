@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import poch
 
+from partita.families.gaps import rows_by_gaps
+
 LEAST_PIVOT = 1e-14  # of its diagonal entry, as in the compiled factorisation
 LOG_PI = np.log(np.pi)
 
@@ -42,13 +44,13 @@ def student_terms(
     """
     n, d = x.shape
     terms = np.zeros((n, mean.shape[0], d))
-    patterns, pattern_of = np.unique(missing, axis=0, return_inverse=True)
-    for number, gaps in enumerate(patterns):
+    for members, gaps in rows_by_gaps(missing):
         order = np.flatnonzero(~gaps)[:: -1 if reverse else 1]
-        members = np.flatnonzero(pattern_of.ravel() == number)
-        offset = x[np.ix_(members, order)][:, None] - mean[:, order]
+        offset = x[members][:, None, order] - mean[:, order]
         white, root = _whiten(offset, scale[:, order][:, :, order])
-        terms[np.ix_(members, np.arange(mean.shape[0]), order)] = _prefix_terms(white, root, precision, dof)
+        own = np.zeros((white.shape[0], *mean.shape))
+        own[:, :, order] = _prefix_terms(white, root, precision, dof)
+        terms[members] = own
     return terms
 
 
