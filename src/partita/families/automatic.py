@@ -25,5 +25,5 @@ def automatic_family(table: Table) -> Family:
     if kinds != {"numeric"}:
         return Mixed()
     d = len(schema.numeric)
-    few = d <= MOST_FULL_COLUMNS and table.n_rows >= ROWS_PER_FULL_COLUMN * d
+    few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= ROWS_PER_FULL_COLUMN * d
     return Gaussian(covariance="full" if few else "diag")

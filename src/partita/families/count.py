@@ -35,7 +35,7 @@ class Count(Family, name="count"):
             return GammaPoisson(shape, per_column("rate", self.rate, len(columns)), columns)
         x = table.counts[:, columns]
         seen = x >= 0
-        mean = np.where(seen, x, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+        mean = table.row_weights @ np.where(seen, x, 0) / np.maximum(table.row_weights @ seen, 1.0)
         return GammaPoisson(shape, shape / np.where(mean > 0, mean, 1.0), columns)
 
     @classmethod

@@ -68,7 +68,7 @@ class Gaussian(Family, name="gaussian"):
         """The conjugate model over some of the table's numeric columns."""
         self.check()
         x = table.numeric[:, columns]
-        average, variance = column_moments(x)
+        average, variance = column_moments(x, table.row_weights)
         mean = average if self.mean is None else per_column("mean", self.mean, len(columns), positive=False)
         build = {"full": self._full, "diag": self._diagonal, "known": self._known}[self.covariance]
         return build(mean, variance, columns, not np.isnan(x).any())
@@ -127,12 +127,12 @@ class Gaussian(Family, name="gaussian"):
         ]
 
 
-def column_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of every column's observed cells; variance 1 where a column does not vary."""
+def column_moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and variance of every column's observed cells; variance 1 where a column does not vary."""
     observed = ~np.isnan(x)
-    n = np.maximum(observed.sum(axis=0), 1)
-    mean = np.where(observed, x, 0.0).sum(axis=0) / n
-    variance = np.where(observed, (x - mean) ** 2, 0.0).sum(axis=0) / n
+    n = np.maximum(weights @ observed, 1.0)
+    mean = weights @ np.where(observed, x, 0.0) / n
+    variance = weights @ np.where(observed, (x - mean) ** 2, 0.0) / n
     return mean, np.where(variance > 0, variance, 1.0)
 
 

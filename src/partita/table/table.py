@@ -37,6 +37,8 @@ class Table:
         Counts; -1 = missing.
     origin : Origin
         The kind of frame that came in, and its index.
+    weights : ndarray of shape (n_rows,), optional
+        How often each row counts for a family that learns its open numbers from the table; once by default.
     """
 
     schema: Schema
@@ -44,6 +46,7 @@ class Table:
     codes: np.ndarray
     counts: np.ndarray
     origin: Origin = field(default_factory=Origin)
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in (("numeric", np.float64), ("codes", np.int32), ("counts", np.int64)):
@@ -53,7 +56,7 @@ class Table:
 
     def __reduce__(self) -> tuple:
         # By the constructor, so that a copy from a pickle is read-only too.
-        return type(self), (self.schema, self.numeric, self.codes, self.counts, self.origin)
+        return type(self), (self.schema, self.numeric, self.codes, self.counts, self.origin, self.weights)
 
     def __repr__(self) -> str:
         blocks = {"numeric": self.numeric, "categorical": self.codes, "count": self.counts}
@@ -116,6 +119,11 @@ class Table:
         return self.numeric.shape[0]
 
     @property
+    def row_weights(self) -> np.ndarray:
+        """How often each row counts, float64 of shape (n_rows,)."""
+        return np.ones(self.n_rows) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of all columns that came in, dropped ones included."""
         return self.schema.names
@@ -168,6 +176,12 @@ class Table:
     def frame_like(self, columns: Mapping[str, np.ndarray], *, index: Sequence[Any] | None = None) -> Any:
         """Frame of the kind that came in, with these columns; see :meth:`Origin.frame_like`."""
         return self.origin.frame_like(columns, index=index)
+
+    def take(self, chosen: np.ndarray) -> "Table":
+        """The table restricted to some rows, by position or by a mask; the schema stays."""
+        if chosen.dtype == bool and chosen.all():
+            return self
+        return Table(self.schema, self.numeric[chosen], self.codes[chosen], self.counts[chosen])
 
     def identical_rows(self) -> np.ndarray:
         """Group ids by first appearance: rows equal in every used cell share one; missing equals missing.
