@@ -12,7 +12,7 @@ from tests.oracles.enumeration import exact_posterior, subset_log_marginals
 
 from partita import Mixture, Posterior, Table
 from partita.families import Categorical, Count, Gaussian
-from partita.predictive import Clusters, log_posterior_predictive, simulate_rows
+from partita.predictive import Clusters, log_posterior_predictive
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 
 pytestmark = unconverged_is_fine
@@ -282,7 +282,7 @@ def test_seats_of_many_sticks(n_components):
 def test_simulated_rows_have_the_predictive_distribution(two_groups):
     x, mixture = two_groups
     rng = np.random.default_rng(5)
-    draws = [simulate_rows(mixture._model, mixture._clusters, 1, rng) for _ in range(2000)]
+    draws = [mixture._clusters.simulate(mixture._model, 1, rng) for _ in range(2000)]
     rows = np.array([cells.numeric[0, 0] for cells, _ in draws])
     labels = np.array([label[0] for _, label in draws])
     seats = np.array([14, 6, 1.5]) / 21.5
@@ -305,7 +305,7 @@ def test_simulated_rows_have_the_predictive_distribution(two_groups):
 def test_unseen_clusters_of_one_call_differ(two_groups):
     _, mixture = two_groups
     only_unseen = Clusters(np.log([1e-300, 1e-300, 1.0]), mixture._clusters.stats)
-    cells, labels = simulate_rows(mixture._model, only_unseen, 1000, np.random.default_rng(0))
+    cells, labels = only_unseen.simulate(mixture._model, 1000, np.random.default_rng(0))
     assert set(labels) == {2}
     spread = cells.numeric.std()  # sqrt(variance + mean_variance), were they one cluster: sqrt(variance)
     assert abs(spread - np.sqrt(2.5)) < 4.5 * np.sqrt(2.5 / 2 / 1000)

@@ -11,7 +11,7 @@ from narwhals import dependencies
 from scipy.special import logsumexp
 
 from partita.engines.model import Model
-from partita.predictive import Clusters, log_joint_with_clusters
+from partita.predictive import Clusters
 from partita.table import Table
 from partita.table.schema import Schema
 from partita.table.wording import count_of, name_some
@@ -75,7 +75,7 @@ def explain(model: Model, clusters: Clusters, row: Table, label: int | None = No
     Sums of log weights are exact: with C completions of missing cells of the fitted table, what a column
     contributes is the difference of log (1/C) sum_c p_c(cells up to it).
     """
-    joint = log_joint_with_clusters(model, clusters, row)[0, :-1]
+    joint = clusters.log_joint(model, row)[0, :-1]
     label = int(joint.argmax()) if label is None else label
     columns = row.decode(row.numeric, row.codes, row.counts)
     values = {column.name: _plain(columns[column.name][0]) for column in row.schema.used}
@@ -83,19 +83,19 @@ def explain(model: Model, clusters: Clusters, row: Table, label: int | None = No
         return Explanation(label, -1, 0.0, dict.fromkeys(values, 0.0), values)
     runner_up = int(np.where(np.arange(joint.size) == label, -np.inf, joint).argmax())
     pair = [label, runner_up]
-    orders = [_contributions(model, clusters.stats[:, pair], row, reverse) for reverse in (False, True)]
+    orders = [_contributions(model, clusters, pair, row, reverse) for reverse in (False, True)]
     found = 0.5 * (orders[0] + orders[1])
     by_name = dict(zip(model.likelihood.column_names(row.schema), (found[0] - found[1]).tolist()))
     prior = float(clusters.log_seats[label] - clusters.log_seats[runner_up])
     return Explanation(label, runner_up, prior, {name: by_name[name] for name in values}, values)
 
 
-def _contributions(model: Model, stats: np.ndarray, row: Table, reverse: bool) -> np.ndarray:
-    """What each column adds to the row's log density in each cluster, (K, d) in the family's order of columns."""
-    rows = model.likelihood.rows(row)
+def _contributions(model: Model, clusters: Clusters, pair: list[int], row: Table, reverse: bool) -> np.ndarray:
+    """What each column adds to the row's log density in two clusters, (2, d) in the family's order of columns."""
     way = slice(None, None, -1 if reverse else 1)
-    each = [model.likelihood.log_predictive_by_column(rows, one, reverse=reverse)[0, :, way] for one in stats]
-    terms = np.stack(each)
+    terms = clusters.terms(model, row, reverse=reverse)[:, 0, pair, way]
+    if len(terms) == 1:  # also exact where a cell is impossible
+        return terms[0][:, way]
     sums = np.cumsum(np.concatenate([np.zeros_like(terms[:, :, :1]), terms], axis=2), axis=2)
     return np.diff(logsumexp(sums, axis=0), axis=1)[:, way]
 

@@ -32,7 +32,7 @@ def to_json(value: Any) -> Any:
         return to_json(value.item())
     if isinstance(value, np.ndarray):
         return {"array": to_json(value.tolist()), "dtype": value.dtype.str}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return {"list": [to_json(item) for item in value]}
     if isinstance(value, Mapping):  # pairs: keys may be numbers
         return {"mapping": [[to_json(key), to_json(item)] for key, item in value.items()]}
@@ -41,7 +41,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(content: Any) -> Any:
-    """The value that `to_json` wrote; arrays come back as arrays, tuples as lists.
+    """The value that `to_json` wrote; arrays come back as arrays, tuples and ranges as lists.
 
     Raises
     ------

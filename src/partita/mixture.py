@@ -3,32 +3,32 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from partita.engines import Gibbs
+from partita.engines import EM, Gibbs
+from partita.engines.em import CRITERIA
 from partita.engines.model import Model
+from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress
 from partita.engines.runner import Plan, run
 from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families import Family
+from partita.families.base import Cells
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
-from partita.mixture_options import (
-    engine_from,
-    family_from,
-    plan_from,
-    prior_from,
-)
+from partita.maximum import Maximum, components_of, maximize, posterior_given
+from partita.mixture_options import engine_from, family_from, plan_from, prior_from, priors_from
 from partita.parameters import check_random_state, seed_from, whole_number
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
 from partita.posterior.membership import runners_up
-from partita.predictive import Clusters, clusters_of, log_joint_with_clusters, log_posterior_predictive, simulate_rows
+from partita.predictive import Clusters, Components, clusters_of, log_posterior_predictive, simulate_prior
 from partita.priors import Prior
 from partita.profile import profile
 from partita.table import Table
@@ -97,7 +97,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         *,
         family: str | Family = "auto",
         prior: str | Prior | None = None,
-        engine: str | Gibbs = "gibbs",
+        engine: str | Gibbs | EM = "gibbs",
         chains: int = 4,
         draws: int | str = "auto",
         warmup: int | None = None,
@@ -133,16 +133,25 @@ class Mixture(ClusterMixin, BaseEstimator):
         ``predict`` and teaches nothing; so is a row without any observed cell. ``y`` is ignored. Of a `Table` columns
         are as they were read: ``column_types`` and ``standardize`` are options of `Table.read`.
         """
-        plan, engine, prior = plan_from(self), engine_from(self.engine), prior_from(self.prior)
+        plan, engine = plan_from(self), engine_from(self.engine)
+        priors = priors_from(self.prior, engine)
         seed = seed_from(self.random_state)
         table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
+        self._forget()
         self._note_columns(X, table)
-        weights = _whole_weights(sample_weight, table.n_rows)
-        self._model = self._build(table, prior, np.where(table.empty_rows, 0, weights))
+        weights = np.where(table.empty_rows, 0, _whole_weights(sample_weight, table.n_rows))
+        model = self._build(table, priors[0], weights)
         self._entropy = seed.entropy
-        self._keep(run(engine, self._model, plan, seed))
-        self._warn_if_untrustworthy(plan)
-        self._estimate()
+        if isinstance(engine, EM):
+            self._keep_maximum(maximize(engine, [replace(model, prior=prior) for prior in priors], plan, seed))
+            self._label_by_components()
+            self._warn_if_short(engine, plan)
+        else:
+            self._refuse_tied_gaps(model)
+            self._model = model
+            self._keep(run(engine, model, plan, seed))
+            self._warn_if_untrustworthy(plan)
+            self._estimate()
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
@@ -152,21 +161,30 @@ class Mixture(ClusterMixin, BaseEstimator):
     def check(self) -> None:
         """Refuse options outside their range, as `fit` does, without a table."""
         plan_from(self)
-        engine_from(self.engine)
-        prior_from(self.prior)
+        priors_from(self.prior, engine_from(self.engine))
         check_random_state(self.random_state)
 
-    def _build(self, table: Table, prior: Prior, weights: np.ndarray) -> Model:
-        taught = _rows_of(table, weights > 0)
+    def _build(self, table: Table, prior: Prior, weights: np.ndarray, *, weighted: bool = True) -> Model:
+        """The model; a family that is not ``weighted`` learns its open numbers from every row once."""
+        taught = table.take(weights > 0)
+        if weighted:
+            taught = replace(taught, weights=weights[weights > 0])
         likelihood = family_from(self.family, taught).resolve(taught)
-        if likelihood.draws_cells(likelihood.rows(taught)) and weights.max() > 1:
+        if weights.sum() >= LARGEST_TOTAL:
+            raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
+        return Model(likelihood, prior, table, weights)
+
+    def _refuse_tied_gaps(self, model: Model) -> None:
+        if model.row_weights.max() > 1 and model.likelihood.draws_cells(model.taught().shared_rows):
             raise ValueError(
                 "sample_weight above 1 cannot be combined with missing cells under a full covariance: "
                 "repeat the rows, or use Gaussian(covariance='diag')."
             )
-        if weights.sum() >= LARGEST_TOTAL:
-            raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
-        return Model(likelihood, prior, table, weights)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit, perhaps by another engine, has left."""
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_posterior"]:
+            delattr(self, name)
 
     def _note_columns(self, X: Any, table: Table) -> None:
         if not isinstance(X, str | os.PathLike | Table):
@@ -180,9 +198,33 @@ class Mixture(ClusterMixin, BaseEstimator):
             del self.feature_names_in_
 
     def _keep(self, posterior: Posterior) -> None:
-        self.posterior_ = posterior
+        self._posterior = posterior
         self.diagnostics_ = posterior.diagnostics()
         self.converged_ = self.diagnostics_.converged
+
+    def _keep_maximum(self, found: Maximum) -> None:
+        self._model = found.model
+        self._clusters: Clusters = found.components
+        self.loglik_path_ = found.path
+        self.n_iter_ = found.n_iter
+        self.bic_, self.aic_, self.icl_ = (found.criteria[name] for name in CRITERIA)
+        self.selection_ = found.selection
+        self.converged_ = found.converged
+
+    def _label_by_components(self) -> None:
+        self.probabilities_ = self._membership(self._model.table)
+        self.labels_ = self.probabilities_.argmax(axis=1)
+        self.n_clusters_ = self.probabilities_.shape[1]
+
+    def _warn_if_short(self, engine: EM, plan: Plan) -> None:
+        if not self.converged_:
+            in_time = self.n_iter_ == engine.max_iter
+            reached = f"max_iter={engine.max_iter}" if in_time else f"max_time={plan.max_time:g}"
+            warnings.warn(
+                f"EM had not converged when {reached} was reached, after {self.n_iter_} iterations.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _estimate(self) -> None:
         posterior, model = self.posterior_, self._model
@@ -197,7 +239,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         self.n_clusters_ = estimate.n_clusters
         if absent.any():
             rows = np.flatnonzero(absent)
-            self.probabilities_[rows] = self._membership(_rows_of(model.table, rows))
+            self.probabilities_[rows] = self._membership(model.table.take(rows))
             self.labels_[rows] = self.probabilities_[rows].argmax(axis=1)
             rows, twins = _with_twins(rows, np.flatnonzero(~absent), groups)
             self.probabilities_[rows] = self.probabilities_[twins]
@@ -220,6 +262,17 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     # --- using the result --------------------------------------------------------------------------
 
+    @property
+    def posterior_(self) -> Posterior:
+        """All draws; of EM partitions drawn from the responsibilities, which takes its parameters as known."""
+        check_is_fitted(self)
+        if "_posterior" not in vars(self):
+            seed = np.random.SeedSequence(self._entropy)
+            provenance = provenance_of(engine_from(self.engine), self._model, seed)
+            draws = plan_from(self).draws
+            self._posterior = posterior_given(self._model, self._clusters, draws, provenance, self._rng(4))
+        return self._posterior
+
     def predict(self, X: Any) -> np.ndarray:
         """The estimated cluster that each row most probably belongs to."""
         return self.predict_proba(X).argmax(axis=1)
@@ -231,7 +284,7 @@ class Mixture(ClusterMixin, BaseEstimator):
     def novelty(self, X: Any) -> np.ndarray:
         """Probability that each row belongs to a cluster not seen in ``fit``."""
         table = self._read(X)
-        logs = log_joint_with_clusters(self._model, self._clusters, table)
+        logs = self._clusters.log_joint(self._model, table)
         far = _is_far(logs)
         logs[far] = np.append(np.full(self.n_clusters_, -np.inf), 0.0)
         return softmax(logs, axis=1)[:, -1]
@@ -239,10 +292,13 @@ class Mixture(ClusterMixin, BaseEstimator):
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior-predictive density of each row's observed cells, in the units of X.
 
-        An average over draws, so it needs no point estimate.
+        An average over draws, so it needs no point estimate; of EM the density given its parameters.
         """
         table = self._read(X)
-        logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
+        if isinstance(self._clusters, Components):
+            logs = logsumexp(self._clusters.log_joint(self._model, table), axis=1)
+        else:
+            logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
         return logs + table.log_jacobian()
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -256,13 +312,45 @@ class Mixture(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         n_samples = whole_number("n_samples", n_samples, 1)
-        cells, labels = simulate_rows(self._model, self._clusters, n_samples, self._rng(3))
-        table = self._model.table
+        cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
+        return self._rows_like(self._model.table, cells), np.where(labels == self.n_clusters_, -1, labels)
+
+    def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
+        """Rows of a table that the model could have produced before it saw any, and the cluster of each.
+
+        The prior's draw of a partition, a draw of every cluster's parameters, then a row from each row's cluster.
+
+        Parameters
+        ----------
+        n_samples : int
+            Rows of the table.
+        like : table, optional
+            What the rows are to look like: columns, their types, and all numbers of the family that were left
+            open, which are taken from it as `fit` does. By default the table of `fit`.
+
+        Returns
+        -------
+        rows, labels
+            Rows as ``like`` came: an array for an array of numbers, otherwise a frame of the same kind. Labels are
+            numbered in order of appearance.
+        """
+        n_samples = whole_number("n_samples", n_samples, 1)
+        if like is None:
+            check_is_fitted(self)
+            model, rng = self._model, self._rng(5)
+        else:
+            prior = prior_from(self.prior)
+            table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
+            model = self._build(table, prior, np.where(table.empty_rows, 0, 1))
+            rng = np.random.default_rng(seed_from(self.random_state))
+        cells, labels = simulate_prior(model, n_samples, rng)
+        return self._rows_like(model.table, cells), labels
+
+    def _rows_like(self, table: Table, cells: Cells) -> Any:
         columns = table.decode(*cells)
-        labels = np.where(labels == self.n_clusters_, -1, labels)
         if table.origin.library is None and not table.schema.categorical:
-            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()]), labels
-        return table.frame_like(columns, index=range(n_samples)), labels
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
+        return table.frame_like(columns, index=range(len(cells.numeric)))
 
     def to_frame(self) -> Any:
         """Label, confidence and runner-up of every row, with the index of the frame that came in.
@@ -299,11 +387,22 @@ class Mixture(ClusterMixin, BaseEstimator):
         clusters: Clusters,
         estimate: tuple[np.ndarray, np.ndarray],
         entropy: Any,
+        maximum: Mapping[str, Any] | None,
+        *,
+        weighted: bool,
     ) -> None:
-        """Become what `fit` left, from the parts that a file holds."""
-        self._model = self._build(table, prior_from(self.prior), weights)
-        self._clusters, self._entropy = clusters, entropy
-        self._keep(posterior)
+        """Become what `fit` left, from the parts that a file holds; ``maximum`` is what EM notes besides."""
+        engine, self._entropy = engine_from(self.engine), entropy
+        priors = priors_from(self.prior, engine)
+        if maximum is None:
+            self._model, self._clusters = self._build(table, priors[0], weights, weighted=weighted), clusters
+            self._keep(posterior)
+        else:
+            prior = next(one for one in priors if one.n_components == maximum["n_components"])
+            model = self._build(table, prior, weights)
+            components = components_of(engine, model, clusters.log_seats[:-1], clusters.stats[0, :-1])
+            self._keep_maximum(Maximum(model, components, **maximum["found"]))
+            self._posterior = posterior
         self.labels_, self.probabilities_ = estimate
         self.n_clusters_ = self.probabilities_.shape[1]
         self.n_features_in_ = len(table.names)
@@ -342,7 +441,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         position = position_of(row, table.n_rows)
         if position is None:
             return explain(self._model, self._clusters, read_row(row, table.schema))
-        chosen = _rows_of(table, np.array([position]))
+        chosen = table.take(np.array([position]))
         return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -350,7 +449,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         return {name: value for name, value in super().__getstate__().items() if name != "_profile"}
 
     def _membership(self, table: Table) -> np.ndarray:
-        logs = log_joint_with_clusters(self._model, self._clusters, table)[:, :-1]
+        logs = self._clusters.log_joint(self._model, table)[:, :-1]
         logs[_is_far(logs)] = self._clusters.log_seats[:-1]
         return softmax(logs, axis=1)
 
@@ -376,13 +475,6 @@ class Mixture(ClusterMixin, BaseEstimator):
 def _is_far(logs: np.ndarray) -> np.ndarray:
     """Rows whose density no float can hold in any cluster: nothing but sizes can tell where they belong."""
     return ~np.isfinite(logs.max(axis=1))
-
-
-def _rows_of(table: Table, chosen: np.ndarray) -> Table:
-    """The table restricted to some rows; the schema stays."""
-    if chosen.dtype == bool and chosen.all():
-        return table
-    return Table(table.schema, table.numeric[chosen], table.codes[chosen], table.counts[chosen])
 
 
 def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

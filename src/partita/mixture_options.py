@@ -1,14 +1,13 @@
 """What the options of an estimator mean: checked, and names turned into the objects they stand for."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from partita.engines import ENGINES, Gibbs
+from partita.engines import EM, ENGINES, Gibbs
 from partita.engines.runner import Plan
 from partita.families import FAMILIES, Family, automatic_family
-from partita.parameters import choose, jobs, whole_number
+from partita.parameters import choose, is_number, jobs, whole_number
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
@@ -18,7 +17,7 @@ def plan_from(mixture: Any) -> Plan:
     draws = mixture.draws
     if draws != "auto":
         draws = whole_number("draws", draws, 1, also="'auto'")
-    if mixture.max_time is not None and not (_is_number(mixture.max_time) and mixture.max_time > 0):
+    if mixture.max_time is not None and not (is_number(mixture.max_time) and mixture.max_time > 0):
         raise ValueError(f"max_time must be a positive number of seconds or None, got {mixture.max_time!r}.")
     if not (isinstance(mixture.progress, bool) or callable(mixture.progress)):
         raise TypeError(f"progress must be True, False or a callable, got {mixture.progress!r}.")
@@ -35,21 +34,34 @@ def plan_from(mixture: Any) -> Plan:
     )
 
 
-def engine_from(value: Any) -> Gibbs:
+def engine_from(value: Any) -> Gibbs | EM:
     """An engine, or the default of the one that is named."""
-    engine = choose("engine", value, ENGINES)() if isinstance(value, str) else value
-    if not isinstance(engine, Gibbs):
-        raise TypeError(f"engine must be one of {', '.join(map(repr, ENGINES))} or Gibbs(...), got {engine!r}.")
+    engine: Any = choose("engine", value, ENGINES)() if isinstance(value, str) else value
+    if not isinstance(engine, Gibbs | EM):
+        names = ", ".join(map(repr, ENGINES))
+        raise TypeError(f"engine must be one of {names}, Gibbs(...) or EM(...), got {engine!r}.")
     engine.check()
     return engine
 
 
+def priors_from(value: Any, engine: Gibbs | EM) -> list[Prior]:
+    """The prior, or several where EM is to choose among them."""
+    if isinstance(engine, EM):
+        return list(engine.priors(_prior(value)))
+    return [prior_from(value)]
+
+
 def prior_from(value: Any) -> Prior:
-    """A prior, or the default of the one that is named; None is a Dirichlet process."""
+    """The prior, or the default of the one that is named, checked; None is a Dirichlet process."""
+    prior = _prior(value)
+    prior.check()
+    return prior
+
+
+def _prior(value: Any) -> Prior:
     prior = DirichletProcess() if value is None else _named_prior(value) if isinstance(value, str) else value
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a prior of partita.priors or the name of one, got {prior!r}.")
-    prior.check()
     return prior
 
 
@@ -71,7 +83,3 @@ def family_from(value: Any, table: Table) -> Family:
     if not isinstance(value, Family):
         raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {value!r}.")
     return value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))

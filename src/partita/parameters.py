@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from numbers import Integral
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,6 +70,11 @@ def whole_number(name: str, value: Any, least: int, also: str = "") -> int:
         alternative = f" or {also}" if also else ""
         raise ValueError(f"{name} must be a whole number of at least {least}{alternative}, got {value!r}.")
     return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a finite real number, and no bool."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and isfinite(value)
 
 
 def jobs(value: Any) -> int | None:

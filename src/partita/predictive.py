@@ -1,4 +1,4 @@
-"""Densities of new rows given a model, its table and a partition, or given all draws of a posterior."""
+"""Densities of new rows given a model and a partition of its table, its parameters, or all draws of a posterior."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from partita.engines.model import Model
+from partita.engines.model import ROWS_PER_BLOCK, Model, row_block
 from partita.families.base import Cells
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
 from partita.posterior import Posterior
@@ -29,6 +29,58 @@ class Clusters:
 
     log_seats: np.ndarray  # (K + 1,)
     stats: np.ndarray  # (completions, K + 1, S); several completions where missing cells were drawn
+
+    def log_joint(self, model: Model, table: Table) -> np.ndarray:
+        """log p(cluster, row) of every new row's observed cells, (rows, K + 1), parameters summed out."""
+        rows = model.likelihood.rows(table)
+        shape = (table.n_rows, self.log_seats.shape[0])
+        densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in self.stats]
+        return self.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
+
+    def terms(self, model: Model, table: Table, *, reverse: bool) -> np.ndarray:
+        """Terms (completions, rows, K, d) of the log densities, column by column; see `Conjugate`."""
+        rows = model.likelihood.rows(table)
+        each = [model.likelihood.log_predictive_by_column(rows, one[:-1], reverse=reverse) for one in self.stats]
+        return np.stack(each)
+
+    def simulate(self, model: Model, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:
+        """New rows and the cluster of each; the last cluster is one not seen yet, new for every such row."""
+        n_clusters = self.log_seats.shape[0] - 1
+        labels = rng.choice(n_clusters + 1, size=n, p=np.exp(self.log_seats))
+        stats = self.stats[rng.integers(len(self.stats))]
+        unseen = np.flatnonzero(labels == n_clusters)
+        component = labels.copy()
+        component[unseen] = n_clusters + np.arange(unseen.size)
+        stats = np.vstack([stats[:n_clusters], np.repeat(stats[n_clusters:], unseen.size, axis=0)])
+        params = model.likelihood.sample_params(rng, stats)
+        return model.likelihood.simulate(rng, params, component), labels
+
+
+@dataclass(frozen=True)
+class Components(Clusters):
+    """A mixture of components with given parameters; there is no cluster that was not seen."""
+
+    params: Any  # of the K components, as the family has them
+
+    def log_joint(self, model: Model, table: Table) -> np.ndarray:
+        """log p(component, row) of every new row's observed cells, (rows, K + 1), the last one -inf."""
+        logs = np.full((table.n_rows, self.log_seats.shape[0]), -np.inf)
+        rows = model.likelihood.rows(table)
+        for start in range(0, table.n_rows, ROWS_PER_BLOCK):
+            part = row_block(rows, start, start + ROWS_PER_BLOCK)
+            logs[start : start + ROWS_PER_BLOCK, :-1] = model.likelihood.log_likelihood(part, self.params)
+        return self.log_seats + logs
+
+    def terms(self, model: Model, table: Table, *, reverse: bool) -> np.ndarray:
+        """Terms (1, rows, K, d) of the log densities, column by column; see `Conjugate`."""
+        rows = model.likelihood.rows(table)
+        return model.likelihood.log_likelihood_by_column(rows, self.params, reverse=reverse)[None]
+
+    def simulate(self, model: Model, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:
+        """New rows and the component of each."""
+        weights = np.exp(self.log_seats[:-1])
+        labels = rng.choice(weights.size, size=n, p=weights / weights.sum())
+        return model.likelihood.simulate(rng, self.params, labels), labels
 
 
 def clusters_of(model: Model, labels: np.ndarray, concentration: float, rng: np.random.Generator) -> Clusters:
@@ -58,14 +110,6 @@ def _completed_stats(
     return model.stats_of(rows, labels, n_slots)
 
 
-def log_joint_with_clusters(model: Model, clusters: Clusters, table: Table) -> np.ndarray:
-    """log p(cluster, row) of every new row's observed cells, (rows, K + 1)."""
-    rows = model.likelihood.rows(table)
-    shape = (table.n_rows, clusters.log_seats.shape[0])
-    densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in clusters.stats]
-    return clusters.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
-
-
 def log_posterior_predictive(model: Model, posterior: Posterior, table: Table, rng: np.random.Generator) -> np.ndarray:
     """Log density of every new row's observed cells, averaged over the posterior's draws.
 
@@ -79,7 +123,7 @@ def log_posterior_predictive(model: Model, posterior: Posterior, table: Table, r
         n_passes = PASSES if logs else FIRST_PASSES
         stats = _completed_stats(model, rows, labels, log_seats.shape[0], rng, n_passes)
         clusters = Clusters(log_seats, stats[None])
-        logs.append(logsumexp(log_joint_with_clusters(model, clusters, table), axis=1))
+        logs.append(logsumexp(clusters.log_joint(model, table), axis=1))
         log_weights.append(log_weight)
     return logsumexp(np.stack(logs) + np.array(log_weights)[:, None], axis=0)
 
@@ -103,14 +147,8 @@ def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[
         yield labels, float(np.log(share.sum())), logsumexp(seats + log_share[:, None], axis=0)
 
 
-def simulate_rows(model: Model, clusters: Clusters, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:
-    """New rows and the cluster of each; the last cluster is one not seen yet, new for every such row."""
-    n_clusters = clusters.log_seats.shape[0] - 1
-    labels = rng.choice(n_clusters + 1, size=n, p=np.exp(clusters.log_seats))
-    stats = clusters.stats[rng.integers(len(clusters.stats))]
-    unseen = np.flatnonzero(labels == n_clusters)
-    component = labels.copy()
-    component[unseen] = n_clusters + np.arange(unseen.size)
-    stats = np.vstack([stats[:n_clusters], np.repeat(stats[n_clusters:], unseen.size, axis=0)])
-    params = model.likelihood.sample_params(rng, stats)
-    return model.likelihood.simulate(rng, params, component), labels
+def simulate_prior(model: Model, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:
+    """Rows of a model that has seen no data: a partition, parameters for each of its clusters, then cells."""
+    labels = model.prior.sample_partition(n, rng)
+    params = model.likelihood.sample_params(rng, np.zeros((int(labels.max()) + 1, model.n_stats)))
+    return model.likelihood.simulate(rng, params, labels), labels

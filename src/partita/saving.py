@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from partita.engines.em import CRITERIA
 from partita.json_options import from_json, to_json
 from partita.mixture import Mixture
 from partita.posterior import Posterior
 from partita.posterior.storage import read_container, write_container
-from partita.predictive import Clusters
+from partita.predictive import Clusters, Components
 from partita.table import Origin, Schema, Table
 
 KIND = "mixture"
@@ -38,6 +39,7 @@ def save(mixture: Mixture, path: str | os.PathLike) -> None:
         "schema": model.table.schema.to_dict(),
         "origin": _origin_to_json(model.table.origin),
         "feature_names": None if names is None else [str(name) for name in names],
+        "maximum": _maximum_to_json(mixture) if isinstance(clusters, Components) else None,
     }
     write_container(path, KIND, posterior_header | {"mixture": header}, posterior_arrays | arrays)
 
@@ -65,10 +67,24 @@ def _mixture(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], poster
         Clusters(arrays["clusters/log_seats"], arrays["clusters/stats"]),
         (arrays["estimate/labels"], arrays["estimate/probabilities"]),
         from_json(header["seed"]),
+        from_json(header.get("maximum")),
+        weighted="maximum" in header,  # absent from files of versions whose families did not read weights
     )
     if header["feature_names"] is not None:
         mixture.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return mixture
+
+
+def _maximum_to_json(mixture: Mixture) -> Any:
+    """What EM notes besides its components; see `partita.maximum.Maximum`."""
+    found = {
+        "path": mixture.loglik_path_,
+        "n_iter": mixture.n_iter_,
+        "converged": mixture.converged_,
+        "criteria": {name: getattr(mixture, f"{name}_") for name in CRITERIA},
+        "selection": mixture.selection_,
+    }
+    return to_json({"n_components": mixture._model.prior.n_components, "found": found})
 
 
 def _lasting_options(mixture: Mixture) -> dict[str, Any]:

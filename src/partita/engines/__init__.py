@@ -1,8 +1,9 @@
 """How a posterior is found."""
 
+from partita.engines.em import EM
 from partita.engines.gibbs import Gibbs
 from partita.engines.reporting import Progress
 
-ENGINES = {"gibbs": Gibbs}
+ENGINES = {"gibbs": Gibbs, "em": EM}
 
-__all__ = ["ENGINES", "Gibbs", "Progress"]
+__all__ = ["EM", "ENGINES", "Gibbs", "Progress"]

@@ -1,6 +1,7 @@
 """What an engine is given: the likelihood, the prior and the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,16 @@ class Model:
     def n_stats(self) -> int:
         """How many numbers a slot's statistics are."""
         return self.likelihood.stats_of(self.likelihood.state(1)).shape[1]
+
+    @cached_property
+    def shared_rows(self) -> Any:
+        """The family's rows, for engines that never write to them."""
+        return self.likelihood.rows(self.table)
+
+    def taught(self) -> "Model":
+        """The same model of the rows that take part."""
+        chosen = self.row_weights > 0
+        return replace(self, table=self.table.take(chosen), row_weights=self.row_weights[chosen])
 
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""

@@ -1,13 +1,11 @@
 """Run chains of an engine on a model until there are enough draws, and hand over a Posterior."""
 
-import platform
 import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from threading import Event, Lock, current_thread, main_thread
 from typing import Any
 
@@ -16,8 +14,8 @@ from joblib import effective_n_jobs
 
 from partita.engines.chain import TRACES, Chain
 from partita.engines.model import Model
+from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress, Reporter
-from partita.json_options import record_of
 from partita.kernels.compiling import compiling_seconds
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -225,19 +223,10 @@ class _Run:
         return {name: np.stack([traces[name] for traces in per_chain]) for name in TRACES}
 
     def _provenance(self, reason: str, elapsed: float, n_bytes: int) -> dict[str, Any]:
-        return {
-            "engine": repr(self.engine),
-            **record_of(self.model.prior),
-            "likelihood": self.model.likelihood.title,
-            "data": self.model.table.fingerprint(),
-            "n_rows": self.model.table.n_rows,
-            "total_weight": self.model.total,
-            "seed": {"entropy": str(self.seed.entropy), "spawn_key": list(self.seed.spawn_key)},
+        return provenance_of(self.engine, self.model, self.seed) | {
             "stopped": reason,
             "sweeps": [chain.n_sweeps for chain in self.chains],
             "kept_every": self.keep_every,
             "seconds": round(elapsed, 3),
             "label_bytes": n_bytes,
-            "versions": {name: version(name) for name in ("partita", "numpy", "scipy", "numba", "scikit-learn")}
-            | {"python": platform.python_version()},
         }

@@ -1,13 +1,13 @@
 """Refusals of parameters: each names the parameter, its value and what is allowed."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from partita.parameters import is_number
+
 _INTEGERS = (int, np.integer)
-_NUMBERS = (int, float, np.integer, np.floating)
 
 
 def require_integer(name: str, value: Any, *, at_least: int) -> int:
@@ -15,11 +15,6 @@ def require_integer(name: str, value: Any, *, at_least: int) -> int:
     if isinstance(value, _INTEGERS) and not isinstance(value, bool) and value >= at_least:
         return int(value)
     raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}.")
-
-
-def is_number(value: Any) -> bool:
-    """Whether ``value`` is a finite real number, and no bool."""
-    return isinstance(value, _NUMBERS) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def require_above(name: str, value: Any, bound: float, *, hint: str = "") -> float:

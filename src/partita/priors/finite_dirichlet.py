@@ -1,5 +1,6 @@
 """A fixed number of components with symmetric Dirichlet weights."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ class FiniteDirichlet(GibbsType):
     Parameters
     ----------
     n_components : int
-        H, the most clusters there can be.
+        H, the most clusters there can be. For ``engines.EM(select=...)`` also several: a range or a list.
     concentration : float, Gamma or None
         alpha > 0, the sum of the Dirichlet's parameters. A number is fixed; a ``Gamma`` is learned under it,
         ``None`` under ``Gamma(1, 1)``.
@@ -37,8 +38,8 @@ class FiniteDirichlet(GibbsType):
     Green and Richardson (2001); Ishwaran and Zarepour (2002).
     """
 
-    def __init__(self, *, n_components: int, concentration: float | Gamma | None = None):
-        self.n_components = n_components
+    def __init__(self, *, n_components: int | Sequence[int], concentration: float | Gamma | None = None):
+        self.n_components: Any = n_components
         self.concentration = concentration
 
     @classmethod
@@ -67,8 +68,24 @@ class FiniteDirichlet(GibbsType):
 
     def check(self) -> None:
         """Refuse parameters outside their range."""
+        if _are_several(self.n_components):
+            raise ValueError(
+                f"n_components={self.n_components!r} are several numbers, among which only "
+                "engine=EM(select='bic') can choose: pass one of them."
+            )
         require_integer("n_components", self.n_components, at_least=1)
         super().check()
+
+    def candidates(self) -> list[Self]:
+        """One prior for every number of components, least first, each checked."""
+        numbers = self.n_components if _are_several(self.n_components) else [self.n_components]
+        if len(numbers) == 0:
+            raise ValueError(f"n_components={self.n_components!r} holds no number: pass at least one.")
+        kind = type(self)
+        priors = [kind(n_components=number, concentration=self.concentration) for number in numbers]
+        for prior in priors:
+            prior.check()
+        return sorted(priors, key=lambda prior: prior.n_components)
 
     def possible(self, sizes: np.ndarray) -> bool:
         """Whether there are enough components."""
@@ -97,6 +114,10 @@ class FiniteDirichlet(GibbsType):
         """Draw weights, then components."""
         weights = rng.dirichlet(np.full(self.n_components, self.shift(concentration)))
         return draw_labels(rng, n, weights)
+
+
+def _are_several(n_components: Any) -> bool:
+    return isinstance(n_components, Sequence | np.ndarray) and not isinstance(n_components, str)
 
 
 def expected_occupied(n_components: int | np.ndarray, shift: float, n: int) -> np.ndarray:

@@ -1,0 +1,26 @@
+"""Where a posterior comes from: what every engine's result records of itself."""
+
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from partita.engines.model import Model
+from partita.json_options import record_of
+
+PACKAGES = ("partita", "numpy", "scipy", "numba", "scikit-learn")
+
+
+def provenance_of(engine: Any, model: Model, seed: np.random.SeedSequence) -> dict[str, Any]:
+    """Engine, prior, likelihood, data, seed and versions, in types that JSON has."""
+    return {
+        "engine": repr(engine),
+        **record_of(model.prior),
+        "likelihood": model.likelihood.title,
+        "data": model.table.fingerprint(),
+        "n_rows": model.table.n_rows,
+        "total_weight": model.total,
+        "seed": {"entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key)},
+        "versions": {name: version(name) for name in PACKAGES} | {"python": platform.python_version()},
+    }

@@ -1,0 +1,161 @@
+"""The best parameters that EM finds, the number of components chosen by a criterion, and what they say of the rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp, softmax, xlogy
+
+from partita.engines.climbing import Climb, climb_all
+from partita.engines.em import CRITERIA, EM, EMState
+from partita.engines.model import Model
+from partita.engines.runner import Plan
+from partita.partitions import Partitions
+from partita.posterior import Posterior
+from partita.posterior.independent import independent_draws, number_of_draws
+from partita.predictive import Clusters, Components
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Where EM ended.
+
+    Logs of densities are in the units of the table that came in.
+
+    Attributes
+    ----------
+    model : Model
+        With the prior of the chosen number of components.
+    components : Components
+        Their weights, statistics and parameters, most rows first.
+    path : (n_iter,) array
+        The objective at every iteration of the best start since a component was last removed: the log likelihood, for
+        "map" plus the log prior density.
+    n_iter : int
+        Iterations of the best start.
+    converged : bool
+    criteria : dict
+        "bic", "aic" and "icl"; the smaller, the better.
+    selection : dict
+        Number of components to the criterion's value, where there was a choice.
+    """
+
+    model: Model
+    components: Components
+    path: np.ndarray
+    n_iter: int
+    converged: bool
+    criteria: dict[str, float]
+    selection: dict[int, float]
+
+
+def maximize(engine: EM, models: Sequence[Model], plan: Plan, seed: np.random.SeedSequence) -> Maximum:
+    """Run EM from ``n_init`` starts for every model; models differ in the number of components only."""
+    taught = [model.taught() for model in models]
+    for model in taught:
+        _require_rows(model)
+    starts = [(model, _seed(seed, model, start)) for model in taught for start in range(engine.n_init)]
+    climbs = climb_all(engine, starts, plan)
+    ends = [_best(engine, climbs[first : first + engine.n_init]) for first in range(0, len(climbs), engine.n_init)]
+    selection = {}
+    if engine.select is not None:
+        selection = {model.prior.n_components: end.criteria[engine.select] for model, end in zip(models, ends)}
+    chosen = min(range(len(ends)), key=lambda k: (ends[k].criteria[engine.select or "bic"], k))
+    return replace(ends[chosen], model=models[chosen], selection=selection)
+
+
+def criteria_of(model: Model, components: Components) -> dict[str, float]:
+    """BIC = -2 log L + p log n, AIC = -2 log L + 2 p, ICL = BIC + 2 x entropy of the responsibilities.
+
+    p counts the free parameters of all components and their weights, n the rows with their weights.
+    """
+    logs = components.log_joint(model, model.table)[:, :-1]
+    totals = logsumexp(logs, axis=1)
+    resp = np.exp(logs - totals[:, None])
+    log_likelihood = float(model.row_weights @ (totals + model.table.log_jacobian()))
+    entropy = -float(model.row_weights @ xlogy(resp, resp).sum(axis=1))
+    n_components = logs.shape[1]
+    n_params = n_components * model.likelihood.n_params + n_components - 1
+    bic = -2.0 * log_likelihood + n_params * np.log(model.total)
+    values = bic, -2.0 * log_likelihood + 2.0 * n_params, bic + 2.0 * entropy
+    return dict(zip(CRITERIA, map(float, values)))
+
+
+def components_of(engine: EM, model: Model, log_weights: np.ndarray, stats: np.ndarray) -> Components:
+    """The components of these weights (K,) and statistics (K, S)."""
+    unseen = np.zeros((1, stats.shape[1]))
+    return Components(np.append(log_weights, -np.inf), np.vstack([stats, unseen])[None], engine.params(model, stats))
+
+
+def posterior_given(
+    model: Model, components: Clusters, n_draws: int | str, provenance: dict[str, Any], rng: np.random.Generator
+) -> Posterior:
+    """Partitions drawn from the responsibilities: the posterior with the components taken as known.
+
+    Rows that do not take part are -1.
+    """
+    taught = model.taught()
+    logs = components.log_joint(taught, taught.table)[:, :-1]
+    drawn = independent_draws(rng, softmax(logs, axis=1), number_of_draws(n_draws, model.table.n_rows))
+    rows = np.arange(logs.shape[0])
+    shares = np.stack([np.bincount(draw, taught.row_weights, logs.shape[1]) for draw in drawn]) / model.total
+    traces = {
+        "n_clusters": (shares > 0).sum(axis=1).astype(np.float64),
+        "log_joint": np.array([taught.row_weights @ logs[rows, draw] for draw in drawn]),
+        "entropy": -xlogy(shares, shares).sum(axis=1),
+        "concentration": np.full(len(drawn), model.prior.initial_concentration()),
+    }
+    labels = np.full((1, len(drawn), model.table.n_rows), -1, dtype=drawn.dtype)
+    labels[0, :, model.row_weights > 0] = drawn.T
+    return Posterior(
+        Partitions(labels), traces={name: values[None] for name, values in traces.items()}, provenance=provenance
+    )
+
+
+def _require_rows(model: Model) -> None:
+    n_components, n_rows = model.prior.n_components, model.total
+    if n_components > n_rows:
+        raise ValueError(
+            f"n_components={n_components} is more than there are rows to learn from ({n_rows}, rows without any "
+            f"observed cell and rows of weight 0 left out): ask for at most {n_rows}."
+        )
+
+
+def _seed(seed: np.random.SeedSequence, model: Model, start: int) -> np.random.SeedSequence:
+    """A start's own seed, whatever other numbers of components are tried."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, model.prior.n_components, start))
+
+
+def _best(engine: EM, climbs: Sequence[Climb]) -> Maximum:
+    """The highest of the tops.
+
+    Densities of different numbers of parameters cannot be compared: where starts have removed different numbers of
+    components, the best of each number compete by BIC.
+    """
+    tops: dict[int, Climb] = {}
+    for climb in climbs:
+        n = climb.state.n_components
+        if n not in tops or climb.objective > tops[n].objective:
+            tops[n] = climb
+    return min((_end(engine, climb) for climb in tops.values()), key=lambda end: end.criteria["bic"])
+
+
+def _end(engine: EM, climb: Climb) -> Maximum:
+    model = climb.model
+    log_weights, stats = _largest_first(model, climb.state)
+    components = components_of(engine, model, log_weights, stats)
+    path = np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian())
+    criteria = criteria_of(model, components)
+    return Maximum(model, components, path, climb.n_sweeps, climb.converged, criteria, selection={})
+
+
+def _largest_first(model: Model, state: EMState) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and statistics in order of the rows that most probably belong to each component, ties by first row."""
+    logs = model.likelihood.log_likelihood(model.shared_rows, state.params) + state.log_weights
+    labels = logs.argmax(axis=1)
+    sizes = np.bincount(labels, model.row_weights, state.n_components)
+    first = np.full(state.n_components, labels.size)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    order = np.lexsort((first, -sizes))
+    return state.log_weights[order], state.stats[order]
