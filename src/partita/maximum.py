@@ -117,8 +117,8 @@ def _require_rows(model: Model) -> None:
     n_components, n_rows = model.prior.n_components, model.total
     if n_components > n_rows:
         raise ValueError(
-            f"n_components={n_components} is more than there are rows to learn from ({n_rows}, rows without any "
-            f"observed cell and rows of weight 0 left out): ask for at most {n_rows}."
+            f"n_components={n_components} is more than there are rows to learn from: n_samples = {n_rows}, without "
+            f"rows of weight 0 and rows that have no observed cell. Ask for at most {n_rows}."
         )
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
@@ -18,26 +17,23 @@ from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress
 from partita.engines.runner import Plan, run
-from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families import Family
-from partita.families.base import Cells
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
-from partita.maximum import Maximum, components_of, maximize, posterior_given
+from partita.fitted import Fitted
+from partita.maximum import Maximum, components_of, maximize
 from partita.mixture_options import engine_from, family_from, plan_from, prior_from, priors_from
 from partita.parameters import check_random_state, seed_from, whole_number
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
-from partita.posterior.membership import runners_up
-from partita.predictive import Clusters, Components, clusters_of, log_posterior_predictive, simulate_prior
+from partita.predictive import Clusters, clusters_of, simulate_prior
 from partita.priors import Prior
-from partita.profile import profile
 from partita.table import Table
 
 DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
 
 
-class Mixture(ClusterMixin, BaseEstimator):
-    """A mixture model of a family and a prior, with an unknown number of clusters.
+class Mixture(Fitted, ClusterMixin, BaseEstimator):
+    """A mixture model of a family and a prior; the number of clusters is unknown, or given to EM.
 
     Parameters
     ----------
@@ -46,13 +42,14 @@ class Mixture(ClusterMixin, BaseEstimator):
         for their rows, otherwise diagonal; categories and counts by type; `Mixed` for several types.
     prior : Prior or name of one, default DirichletProcess()
         How rows fall into clusters.
-    engine : "gibbs" or Gibbs
-        How the posterior is found.
+    engine : {"gibbs", "em"}, Gibbs or EM
+        How the posterior is found: by sampling, or at the best parameters of ``FiniteDirichlet(n_components=K)``.
     chains : int
-        Independent chains; their agreement is what the diagnostics judge.
+        Independent chains; their agreement is what the diagnostics judge. EM reads neither this nor ``warmup`` and
+        ``thin``.
     draws : "auto" or int
         "auto": until R-hat <= 1.01 and ESS >= 400 on the label-invariant traces, or ``max_time``, or 5000 sweeps per
-        chain. A number: that many draws per chain.
+        chain. A number: that many draws per chain. EM draws them from its responsibilities, 200 by default.
     warmup : int, optional
         Sweeps per chain that are not kept. By default the first quarter or half of all sweeps ("auto"), or half as
         many as there are draws and at least 50.
@@ -63,9 +60,10 @@ class Mixture(ClusterMixin, BaseEstimator):
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
     max_time : float, optional
-        Seconds after which sampling stops with what it has; compiling on first use does not count.
+        Seconds after which the engine stops with what it has; compiling on first use does not count.
     n_jobs : int, optional
-        Chains run at the same time, as in joblib: None is 1, -1 all cores. Draws do not depend on it.
+        Chains, or starts of EM, run at the same time, as in joblib: None is 1, -1 all cores. Results do not depend
+        on it.
     progress : bool or callable
         True: a status line on a terminal. A callable receives `partita.engines.Progress` objects.
     random_state : int, RandomState, Generator or None
@@ -74,22 +72,34 @@ class Mixture(ClusterMixin, BaseEstimator):
     ----------
     labels_ : (n,) int64
         The estimated partition: a minimum of the expected variation of information, found by moving rows from
-        the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster.
+        the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster. Of EM the
+        component of the largest responsibility.
     n_clusters_ : int
     probabilities_ : (n, n_clusters_)
-        How surely each row belongs to each estimated cluster; rows sum to 1.
+        How surely each row belongs to each estimated cluster; rows sum to 1. Of EM the responsibilities.
     posterior_ : Posterior
         All draws. Rows of weight 0 and rows without any observed cell are -1 in it.
     converged_ : bool
     diagnostics_ : Diagnostics
+        Of sampling only.
     profile_ : frame
         What is typical of every cluster, column by column, in the units of X; computed on first access.
+    loglik_path_ : (n,) array
+        Of EM only: what it maximises, iteration by iteration, in the units of X, since the last component was removed.
+        The log likelihood; for ``EM(estimate="map")`` plus the log prior density of weights and parameters.
+    bic_, aic_, icl_ : float
+        Of EM only; the smaller, the better.
+    selection_ : dict
+        Of EM only: every number of components tried to its value of the criterion, where there was a choice.
+    n_iter_ : int
+        Of EM only: iterations of the best start.
     n_features_in_, feature_names_in_
 
     Notes
     -----
     ``predict`` conditions on the statistics of the estimated partition, so ``predict(X_train)`` may differ from
-    ``labels_`` for rows near a border. ``score_samples`` averages over all draws.
+    ``labels_`` for rows near a border. ``score_samples`` averages over all draws. EM's parameters are one set, and
+    ``predict``, ``labels_`` and ``score_samples`` agree.
     """
 
     def __init__(
@@ -123,8 +133,6 @@ class Mixture(ClusterMixin, BaseEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    # --- fitting -----------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "Mixture":
         """Find the posterior over partitions of the rows of X.
 
@@ -144,6 +152,7 @@ class Mixture(ClusterMixin, BaseEstimator):
         self._entropy = seed.entropy
         if isinstance(engine, EM):
             self._keep_maximum(maximize(engine, [replace(model, prior=prior) for prior in priors], plan, seed))
+            self._posterior_plan = (plan.draws, provenance_of(engine, self._model, seed))
             self._label_by_components()
             self._warn_if_short(engine, plan)
         else:
@@ -204,7 +213,7 @@ class Mixture(ClusterMixin, BaseEstimator):
 
     def _keep_maximum(self, found: Maximum) -> None:
         self._model = found.model
-        self._clusters: Clusters = found.components
+        self._clusters = found.components
         self.loglik_path_ = found.path
         self.n_iter_ = found.n_iter
         self.bic_, self.aic_, self.icl_ = (found.criteria[name] for name in CRITERIA)
@@ -260,61 +269,6 @@ class Mixture(ClusterMixin, BaseEstimator):
             return
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
-    # --- using the result --------------------------------------------------------------------------
-
-    @property
-    def posterior_(self) -> Posterior:
-        """All draws; of EM partitions drawn from the responsibilities, which takes its parameters as known."""
-        check_is_fitted(self)
-        if "_posterior" not in vars(self):
-            seed = np.random.SeedSequence(self._entropy)
-            provenance = provenance_of(engine_from(self.engine), self._model, seed)
-            draws = plan_from(self).draws
-            self._posterior = posterior_given(self._model, self._clusters, draws, provenance, self._rng(4))
-        return self._posterior
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The estimated cluster that each row most probably belongs to."""
-        return self.predict_proba(X).argmax(axis=1)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each estimated cluster, given that the row is in one of them; (n, n_clusters_)."""
-        return self._membership(self._read(X))
-
-    def novelty(self, X: Any) -> np.ndarray:
-        """Probability that each row belongs to a cluster not seen in ``fit``."""
-        table = self._read(X)
-        logs = self._clusters.log_joint(self._model, table)
-        far = _is_far(logs)
-        logs[far] = np.append(np.full(self.n_clusters_, -np.inf), 0.0)
-        return softmax(logs, axis=1)[:, -1]
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Log posterior-predictive density of each row's observed cells, in the units of X.
-
-        An average over draws, so it needs no point estimate; of EM the density given its parameters.
-        """
-        table = self._read(X)
-        if isinstance(self._clusters, Components):
-            logs = logsumexp(self._clusters.log_joint(self._model, table), axis=1)
-        else:
-            logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
-        return logs + table.log_jacobian()
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean of ``score_samples``."""
-        return float(self.score_samples(X).mean())
-
-    def sample(self, n_samples: int = 1) -> tuple[Any, np.ndarray]:
-        """New rows from the posterior predictive, and the cluster of each (-1: one not seen in ``fit``).
-
-        Rows come as the table did: an array for an array of numbers, otherwise a frame of the same kind.
-        """
-        check_is_fitted(self)
-        n_samples = whole_number("n_samples", n_samples, 1)
-        cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
-        return self._rows_like(self._model.table, cells), np.where(labels == self.n_clusters_, -1, labels)
-
     def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
         """Rows of a table that the model could have produced before it saw any, and the cluster of each.
 
@@ -345,29 +299,6 @@ class Mixture(ClusterMixin, BaseEstimator):
             rng = np.random.default_rng(seed_from(self.random_state))
         cells, labels = simulate_prior(model, n_samples, rng)
         return self._rows_like(model.table, cells), labels
-
-    def _rows_like(self, table: Table, cells: Cells) -> Any:
-        columns = table.decode(*cells)
-        if table.origin.library is None and not table.schema.categorical:
-            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
-        return table.frame_like(columns, index=range(len(cells.numeric)))
-
-    def to_frame(self) -> Any:
-        """Label, confidence and runner-up of every row, with the index of the frame that came in.
-
-        ``runner_up`` is the second most probable label, -1 where there is only one cluster. When some rows have
-        no observed cell, a fourth column ``empty`` tells which: their label is the prior's answer.
-        """
-        check_is_fitted(self)
-        rows = np.arange(self.labels_.size)
-        columns = {
-            "label": self.labels_,
-            "confidence": self.probabilities_[rows, self.labels_],
-            "runner_up": runners_up(self.labels_, self.probabilities_),
-        }
-        if self._model.table.empty_rows.any():
-            columns["empty"] = self._model.table.empty_rows
-        return self._model.table.frame_like(columns)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.
@@ -407,62 +338,9 @@ class Mixture(ClusterMixin, BaseEstimator):
         self.n_clusters_ = self.probabilities_.shape[1]
         self.n_features_in_ = len(table.names)
 
-    @property
-    def profile_(self) -> Any:
-        """What is typical of every cluster, as a frame of the kind that came in; see `partita.profile.profile`.
-
-        One row per cluster and column, of categories one per cluster, column and category: mean and sd, or share,
-        with 95 % credible intervals in the units of X, and ``relevance``, the nats per row that the column
-        contributes to telling the cluster from the rest. Computed on first access.
-        """
-        check_is_fitted(self)
-        of, columns = self.__dict__.get("_profile", (None, None))
-        if of is not self._clusters:
-            columns = profile(self._model, self._clusters, self.labels_)
-            self._profile = (self._clusters, columns)
-        return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
-
-    def explain(self, row: Any) -> Explanation:
-        """Why a row is in its cluster rather than in the most probable other one: nats per column.
-
-        Parameters
-        ----------
-        row : int, or one row
-            A position in the fitted table, whose cluster is then ``labels_[row]``; or a table of one row, a mapping
-            from column names to values, or one value per column, whose cluster is then that of ``predict``.
-
-        Returns
-        -------
-        Explanation
-            Its ``total`` is log predict_proba[label] - log predict_proba[runner_up].
-        """
-        check_is_fitted(self)
-        table = self._model.table
-        position = position_of(row, table.n_rows)
-        if position is None:
-            return explain(self._model, self._clusters, read_row(row, table.schema))
-        chosen = table.take(np.array([position]))
-        return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
-
     def __getstate__(self) -> dict[str, Any]:
         """All but the profile, which is computed again where it is needed."""
         return {name: value for name, value in super().__getstate__().items() if name != "_profile"}
-
-    def _membership(self, table: Table) -> np.ndarray:
-        logs = self._clusters.log_joint(self._model, table)[:, :-1]
-        logs[_is_far(logs)] = self._clusters.log_seats[:-1]
-        return softmax(logs, axis=1)
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        if not isinstance(X, str | os.PathLike | Table):
-            _check_feature_names(self, X, reset=False)
-        if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
-            _check_n_features(self, X, reset=False)
-        return Table.read(X, schema=self._model.table.schema)
-
-    def _rng(self, stream: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -470,11 +348,6 @@ class Mixture(ClusterMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.non_deterministic = False
         return tags
-
-
-def _is_far(logs: np.ndarray) -> np.ndarray:
-    """Rows whose density no float can hold in any cluster: nothing but sizes can tell where they belong."""
-    return ~np.isfinite(logs.max(axis=1))
 
 
 def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from partita.engines.kmeans_start import kmeans_labels
 from partita.engines.model import Model, row_block
 from partita.families.base import one_hot
 from partita.parameters import Parameters, choose, is_number, whole_number
@@ -129,7 +128,7 @@ class EM(Parameters):
 
     def init(self, rng: np.random.Generator, model: Model) -> EMState:
         """Start from k-means: weights and parameters of its clusters. All rows of the model have positive weight."""
-        labels = kmeans_labels(rng, model.table, model.row_weights, model.prior.n_components)
+        labels = model.points.kmeans_labels(rng, model.prior.n_components)
         return self.start(model, one_hot(labels, int(labels.max()) + 1))
 
     def start(self, model: Model, resp: np.ndarray) -> EMState:

@@ -1,5 +1,7 @@
 """Where EM starts: k-means on the table, categories and counts turned into numbers."""
 
+from functools import cached_property
+
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -8,17 +10,37 @@ from partita.table import Table
 MOST_ROWS = 100_000  # on which centres are found; all rows are then assigned to them
 
 
-def kmeans_labels(rng: np.random.Generator, table: Table, weights: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Labels (n,) of one run of k-means; fewer clusters where fewer rows are different.
+class Points:
+    """The rows of a table as points, for k-means.
 
-    ``weights`` (n,) are positive.
+    Parameters
+    ----------
+    table : Table
+    weights : (n,) array
+        Positive.
     """
-    x, weights = as_numbers(table), weights.astype(np.float64)
-    some = slice(None) if table.n_rows <= MOST_ROWS else rng.choice(table.n_rows, MOST_ROWS, replace=False)
-    n_clusters = _distinct_up_to(x[some], n_clusters)
-    kmeans = KMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31 - 1)))
-    kmeans.fit(x[some], sample_weight=weights[some])
-    return kmeans.predict(x).astype(np.int64)
+
+    def __init__(self, table: Table, weights: np.ndarray):
+        self.x = as_numbers(table)
+        self.weights = weights.astype(np.float64)
+
+    def kmeans_labels(self, rng: np.random.Generator, n_clusters: int) -> np.ndarray:
+        """Labels (n,) of one run of k-means; fewer clusters where fewer rows are different.
+
+        Up to 100 000 rows neither their order nor whether weights or repeated rows say how often they count makes a
+        difference. Beyond, centres are found on as many of them.
+        """
+        if len(self.x) <= MOST_ROWS:
+            centers, weights = self._atoms
+        else:
+            some = rng.choice(len(self.x), MOST_ROWS, replace=False)
+            centers, weights = _atoms_of(self.x[some], self.weights[some])
+        kmeans = KMeans(min(n_clusters, len(centers)), n_init=1, random_state=int(rng.integers(2**31 - 1)))
+        return kmeans.fit(centers, sample_weight=weights).predict(self.x).astype(np.int64)
+
+    @cached_property
+    def _atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        return _atoms_of(self.x, self.weights)
 
 
 def as_numbers(table: Table) -> np.ndarray:
@@ -46,11 +68,7 @@ def _standardized(x: np.ndarray) -> np.ndarray:
     return (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def _distinct_up_to(x: np.ndarray, most: int) -> int:
-    """How many different rows there are, or ``most`` if there are more."""
-    n = 4 * most
-    while True:
-        n_distinct = np.unique(x[:n], axis=0).shape[0]
-        if n_distinct >= most or n >= x.shape[0]:
-            return min(n_distinct, most)
-        n *= 4
+def _atoms_of(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different rows in order, and the summed weight of each."""
+    atoms, atom = np.unique(x, axis=0, return_inverse=True)
+    return atoms, np.bincount(atom.ravel(), weights)

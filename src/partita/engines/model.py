@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.engines.kmeans_start import Points
 from partita.families.base import Conjugate, one_hot
 from partita.kernels.gibbs import refresh_slots
 from partita.priors.base import Prior
@@ -37,6 +38,11 @@ class Model:
     def shared_rows(self) -> Any:
         """The family's rows, for engines that never write to them."""
         return self.likelihood.rows(self.table)
+
+    @cached_property
+    def points(self) -> Points:
+        """The rows as points, where k-means begins."""
+        return Points(self.table, self.row_weights)
 
     def taught(self) -> "Model":
         """The same model of the rows that take part."""

@@ -1,0 +1,164 @@
+"""What a fitted mixture answers: which cluster a row belongs to, how dense it is, why, and new rows."""
+
+import os
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from partita.engines.model import Model
+from partita.explanation import Explanation, explain, position_of, read_row
+from partita.families.base import Cells
+from partita.maximum import posterior_given
+from partita.parameters import whole_number
+from partita.posterior import Posterior
+from partita.posterior.membership import runners_up
+from partita.predictive import Clusters, Components, log_posterior_predictive
+from partita.profile import profile
+from partita.table import Table
+
+
+class Fitted:
+    """The answers of a `Mixture`; `fit` leaves what they are read from."""
+
+    labels_: np.ndarray
+    probabilities_: np.ndarray
+    n_clusters_: int
+    _model: Model
+    _clusters: Clusters
+    _entropy: Any
+    _posterior: Posterior
+    _posterior_plan: tuple[int | str, dict[str, Any]]  # draws and provenance of EM, whose draws are made when asked for
+
+    @property
+    def posterior_(self) -> Posterior:
+        """All draws; of EM partitions drawn from the responsibilities, which takes its parameters as known."""
+        check_is_fitted(self)
+        if "_posterior" not in vars(self):
+            n_draws, provenance = self._posterior_plan
+            self._posterior = posterior_given(self._model, self._clusters, n_draws, provenance, self._rng(4))
+        return self._posterior
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The estimated cluster that each row most probably belongs to."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each estimated cluster, given that the row is in one of them; (n, n_clusters_)."""
+        return self._membership(self._read(X))
+
+    def novelty(self, X: Any) -> np.ndarray:
+        """Probability that each row belongs to a cluster not seen in ``fit``."""
+        table = self._read(X)
+        logs = self._clusters.log_joint(self._model, table)
+        far = _is_far(logs)
+        logs[far] = np.append(np.full(self.n_clusters_, -np.inf), 0.0)
+        return softmax(logs, axis=1)[:, -1]
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log posterior-predictive density of each row's observed cells, in the units of X.
+
+        An average over draws, so it needs no point estimate; of EM the density given its parameters.
+        """
+        table = self._read(X)
+        if isinstance(self._clusters, Components):
+            logs = logsumexp(self._clusters.log_joint(self._model, table), axis=1)
+        else:
+            logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
+        return logs + table.log_jacobian()
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean of ``score_samples``."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1) -> tuple[Any, np.ndarray]:
+        """New rows from the posterior predictive, and the cluster of each (-1: one not seen in ``fit``).
+
+        Rows come as the table did: an array for an array of numbers, otherwise a frame of the same kind.
+        """
+        check_is_fitted(self)
+        n_samples = whole_number("n_samples", n_samples, 1)
+        cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
+        return self._rows_like(self._model.table, cells), np.where(labels == self.n_clusters_, -1, labels)
+
+    def to_frame(self) -> Any:
+        """Label, confidence and runner-up of every row, with the index of the frame that came in.
+
+        ``runner_up`` is the second most probable label, -1 where there is only one cluster. When some rows have
+        no observed cell, a fourth column ``empty`` tells which: their label is the prior's answer.
+        """
+        check_is_fitted(self)
+        rows = np.arange(self.labels_.size)
+        columns = {
+            "label": self.labels_,
+            "confidence": self.probabilities_[rows, self.labels_],
+            "runner_up": runners_up(self.labels_, self.probabilities_),
+        }
+        if self._model.table.empty_rows.any():
+            columns["empty"] = self._model.table.empty_rows
+        return self._model.table.frame_like(columns)
+
+    @property
+    def profile_(self) -> Any:
+        """What is typical of every cluster, as a frame of the kind that came in; see `partita.profile.profile`.
+
+        One row per cluster and column, of categories one per cluster, column and category: mean and sd, or share,
+        with 95 % credible intervals in the units of X, and ``relevance``, the nats per row that the column
+        contributes to telling the cluster from the rest. Computed on first access.
+        """
+        check_is_fitted(self)
+        of, columns = self.__dict__.get("_profile", (None, None))
+        if of is not self._clusters:
+            columns = profile(self._model, self._clusters, self.labels_)
+            self._profile = (self._clusters, columns)
+        return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
+
+    def explain(self, row: Any) -> Explanation:
+        """Why a row is in its cluster rather than in the most probable other one: nats per column.
+
+        Parameters
+        ----------
+        row : int, or one row
+            A position in the fitted table, whose cluster is then ``labels_[row]``; or a table of one row, a mapping
+            from column names to values, or one value per column, whose cluster is then that of ``predict``.
+
+        Returns
+        -------
+        Explanation
+            Its ``total`` is log predict_proba[label] - log predict_proba[runner_up].
+        """
+        check_is_fitted(self)
+        table = self._model.table
+        position = position_of(row, table.n_rows)
+        if position is None:
+            return explain(self._model, self._clusters, read_row(row, table.schema))
+        chosen = table.take(np.array([position]))
+        return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
+
+    def _rows_like(self, table: Table, cells: Cells) -> Any:
+        columns = table.decode(*cells)
+        if table.origin.library is None and not table.schema.categorical:
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
+        return table.frame_like(columns, index=range(len(cells.numeric)))
+
+    def _membership(self, table: Table) -> np.ndarray:
+        logs = self._clusters.log_joint(self._model, table)[:, :-1]
+        logs[_is_far(logs)] = self._clusters.log_seats[:-1]
+        return softmax(logs, axis=1)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        if not isinstance(X, str | os.PathLike | Table):
+            _check_feature_names(self, X, reset=False)
+        if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
+            _check_n_features(self, X, reset=False)
+        return Table.read(X, schema=self._model.table.schema)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))
+
+
+def _is_far(logs: np.ndarray) -> np.ndarray:
+    """Rows whose density no float can hold in any cluster: nothing but sizes can tell where they belong."""
+    return ~np.isfinite(logs.max(axis=1))
