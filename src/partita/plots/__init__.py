@@ -1,6 +1,7 @@
 """Pictures of what was learned: one file per plot, each with a data function and a draw function."""
 
 from partita.plots.cluster_sizes import ClusterSizesData, cluster_sizes, cluster_sizes_data
+from partita.plots.clusters import ClustersData, clusters, clusters_data
 from partita.plots.coclustering import CoclusteringData, coclustering, coclustering_data
 from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
 from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
@@ -9,6 +10,7 @@ from partita.plots.sparse_share import SparseShareData, sparse_share, sparse_sha
 
 __all__ = [
     "ClusterSizesData",
+    "ClustersData",
     "CoclusteringData",
     "CostCurve",
     "CredibleBallData",
@@ -16,6 +18,8 @@ __all__ = [
     "SparseShareData",
     "cluster_sizes",
     "cluster_sizes_data",
+    "clusters",
+    "clusters_data",
     "coclustering",
     "coclustering_data",
     "credible_ball",
