@@ -138,11 +138,12 @@ def test_what_cannot_be_shown_is_refused():
         clusters(Mixture())
 
 
-@full
-def test_a_table_with_one_column_of_numbers_is_refused():
-    one = quick(draws=10).fit(three_groups()[:, :1])
-    with pytest.raises(ValueError, match="needs two columns of numbers, and the table has only 'x0'"):
-        clusters(one)
+@mixed
+def test_a_table_without_two_columns_of_numbers_is_refused():
+    table = pd.DataFrame({"size": three_groups()[:, 0], "kind": np.tile(["a", "b", "c"], 30)})
+    for columns in (None, ["size", "kind"]):
+        with pytest.raises(ValueError, match="needs two columns of numbers, and the table has only 'size'"):
+            clusters(quick(draws=10).fit(table), columns)
 
 
 @diagonal

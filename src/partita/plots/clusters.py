@@ -201,10 +201,10 @@ def _numbers(table: Table) -> tuple[list[str], np.ndarray]:
 
 def _two_columns(columns: Sequence[Any] | None, numbers: list[str], names: Sequence[str]) -> tuple[str, str]:
     """The two chosen names; an integer is a position among all columns of the table."""
+    if len(numbers) < 2:
+        found = f"only {numbers[0]!r}" if numbers else "none"
+        raise ValueError(f"clusters needs two columns of numbers, and the table has {found}.")
     if columns is None:
-        if len(numbers) < 2:
-            found = f"only {numbers[0]!r}" if numbers else "none"
-            raise ValueError(f"clusters needs two columns of numbers, and the table has {found}.")
         return numbers[0], numbers[1]
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(f"columns must be two column names or positions; got {columns!r}.")
