@@ -58,6 +58,8 @@ def test_the_pages_that_should_have_examples_have_some():
         "uncertainty",
         "plots",
         "entropy",
+        "conjugate-pairs",
+        "finite-mixtures",
     )
     assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= named
 
