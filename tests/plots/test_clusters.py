@@ -89,17 +89,18 @@ def test_groups_on_a_line_and_columns_of_far_apart_units_have_outlines():
 @mixed
 def test_columns_are_chosen_by_name_or_position_and_incomplete_rows_left_out():
     X = three_groups()
-    table = pd.DataFrame({"kind": np.where(X[:, 1] < 200, "a", "b"), "calls": (X[:, 1] // 100).astype(int)})
+    table = pd.DataFrame({"kind": np.where(X[:, 1] < 200, "a", "b"), "calls": X[:, 1] // 100 + 2})
     table["width"], table["height"] = X.T
     table.loc[4, "height"] = np.nan
     table.loc[7, "width"] = np.nan
+    table.loc[9, "calls"] = np.nan
     model = quick(column_types={"calls": "count"}).fit(table)
     default, by_position = clusters_data(model), clusters_data(model, [np.int64(1), 2])
     assert default.columns == ("width", "height")
     assert set(range(90)) - set(default.positions) == {4, 7}
     np.testing.assert_allclose(default.points, table[["width", "height"]].iloc[default.positions])
     assert by_position.columns == ("calls", "width")
-    assert set(range(90)) - set(by_position.positions) == {7}
+    assert set(range(90)) - set(by_position.positions) == {7, 9}
     np.testing.assert_allclose(by_position.points, table[["calls", "width"]].iloc[by_position.positions])
     assert clusters(model).get_title("left").endswith("groups (2 with a missing cell left out)")
 
