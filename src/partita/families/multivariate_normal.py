@@ -1,11 +1,12 @@
 """Normal rows given means and covariances, some cells missing, in plain numpy: the full covariance as EM needs it.
 
-A covariance is its lower Cholesky factor L. Taking columns in another order, or only some of them, is a QR
-decomposition of the rows of L that remain, which squares nothing and so cannot fail: with the observed columns first,
+A covariance is its lower Cholesky factor L, with F = L^-1. Missing cells x_m minimise |F (x - m)|^2, a least-squares
+problem in the columns F_m = Q R of F. With y = F_o (x_o - m_o),
 
-    T = [T_oo 0; T_mo T_mm],   z = T_oo^-1 (x_o - m_o),   E[x_m | x_o] = m_m + T_mo z,   Cov[x_m | x_o] = T_mm T_mm'.
+    E[x_m | x_o] = m_m - R^-1 Q'y,   Cov[x_m | x_o] = (R'R)^-1,   |y - Q Q'y|^2 = (x_o - m_o)' S_oo^-1 (x_o - m_o)
 
-Rows with the same missing cells share one decomposition. Cost O(patterns K d^3 + n K d^2).
+and |S_oo| = |R|^2 / |F|^2. No matrix is squared, so none loses its rank to rounding. Rows with the same missing cells
+share one decomposition: cost O(patterns K d q^2 + n K d^2) with q missing cells.
 """
 
 import numpy as np
@@ -17,14 +18,20 @@ from partita.families.moments import LEAST_VARIANCE, LOG_2PI, singular_covarianc
 def normal_log_densities(x: np.ndarray, missing: np.ndarray, means: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Log density (n, K) of every row's observed cells; 0 where none is."""
     logs = np.zeros((x.shape[0], means.shape[0]))
+    inverse = inverse_of_lower(factors)
+    log_factor = _log_diagonal(inverse)
     for members, gaps in rows_by_gaps(missing):
-        own, centers, lower = x[members], means, factors
+        if gaps.all():
+            continue
+        seen = ~gaps if gaps.any() else slice(None)
+        white = _whitened(x[members][:, seen], means[:, seen], inverse[:, :, seen])
+        constant = log_factor - 0.5 * LOG_2PI * np.sum(~gaps)
         if gaps.any():
-            seen = np.flatnonzero(~gaps)
-            own, centers, lower = own[:, seen], means[:, seen], in_order(factors, seen)
-        white = _whitened(own, centers, lower)
-        constant = (LOG_2PI + 2.0 * np.log(np.einsum("kjj->kj", lower))).sum(axis=1)
-        logs[members] = -0.5 * (np.einsum("nkj,nkj->nk", white, white) + constant)
+            basis, root = np.linalg.qr(inverse[:, :, gaps])
+            constant -= _log_diagonal(root)
+            by_cluster = np.swapaxes(white, 0, 1)
+            by_cluster -= (by_cluster @ basis) @ np.swapaxes(basis, 1, 2)
+        logs[members] = constant - 0.5 * np.einsum("nkj,nkj->nk", white, white)
     return logs
 
 
@@ -36,7 +43,7 @@ def normal_terms(
     for members, gaps in rows_by_gaps(missing):
         order = np.flatnonzero(~gaps)[:: -1 if reverse else 1]
         lower = in_order(factors, order)
-        white = _whitened(x[members][:, order], means[:, order], lower)
+        white = _whitened(x[members][:, order], means[:, order], inverse_of_lower(lower))
         own = np.zeros((white.shape[0], *means.shape))
         own[:, :, order] = -0.5 * (LOG_2PI + white * white) - np.log(np.einsum("kjj->kj", lower))
         terms[members] = own
@@ -44,26 +51,25 @@ def normal_terms(
 
 
 def expected_rows(
-    x: np.ndarray, gaps: np.ndarray, means: np.ndarray, factors: np.ndarray
+    x: np.ndarray, gaps: np.ndarray, means: np.ndarray, inverse: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (K, n, d) that all lack the cells ``gaps`` (d,), completed at their conditional means in every cluster.
 
-    And the conditional covariance (K, d, d) of what was filled in, 0 at observed cells.
+    And the conditional covariance (K, d, d) of what was filled in, 0 at observed cells. ``inverse`` is F.
     """
-    seen, lost = np.flatnonzero(~gaps), np.flatnonzero(gaps)
-    lower = in_order(factors, np.concatenate([seen, lost]))
-    p = seen.size
-    white = _whitened(x[:, seen], means[:, seen], lower[:, :p, :p])
+    basis, root = np.linalg.qr(inverse[:, :, gaps])
+    back = np.linalg.inv(root)
+    along = np.swapaxes(_whitened(x[:, ~gaps], means[:, ~gaps], inverse[:, :, ~gaps]), 0, 1) @ basis
     completed = np.empty((means.shape[0], *x.shape))
-    completed[:, :, seen] = x[:, seen]
-    completed[:, :, lost] = means[:, None, lost] + np.swapaxes(white, 0, 1) @ np.swapaxes(lower[:, p:, :p], 1, 2)
-    spread = np.zeros_like(factors)
-    spread[:, lost[:, None], lost] = lower[:, p:, p:] @ np.swapaxes(lower[:, p:, p:], 1, 2)
+    completed[:] = x
+    completed[:, :, gaps] = means[:, None, gaps] - along @ np.swapaxes(back, 1, 2)
+    spread = np.zeros_like(inverse)
+    spread[:, np.outer(gaps, gaps)] = (back @ np.swapaxes(back, 1, 2)).reshape(means.shape[0], -1)
     return completed, spread
 
 
 def in_order(roots: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Lower Cholesky factors (K, p, p) of the columns ``order`` of the covariances A A', A the ``roots`` (K, d, d)."""
+    """Lower Cholesky factors (K, p, p) of the columns ``order`` of the covariances A A', A the ``roots`` (K, d, r)."""
     upper = np.linalg.qr(np.swapaxes(roots[:, order], 1, 2), mode="r")
     signs = np.where(np.einsum("kjj->kj", upper) < 0.0, -1.0, 1.0)
     return np.swapaxes(upper, 1, 2) * signs[:, None]
@@ -80,28 +86,33 @@ def inverse_of_lower(lower: np.ndarray) -> np.ndarray:
 
 
 def covariance_factors(n: np.ndarray, means: np.ndarray, second: np.ndarray, reg_covar: float) -> np.ndarray:
-    """Lower Cholesky factors of sum xx' / n - m m' + reg_covar I.
+    """Lower Cholesky factors of sum xx' / n - m m' + reg_covar I; raise ValueError where that is singular.
 
-    Where rounding left eigenvalues below 0 before ``reg_covar`` was added, they are taken as 0.
+    Eigenvalues of the correlations that rounding made negative are taken as 0 before ``reg_covar`` is added, and a
+    root of the sum is made triangular: that cannot fail.
     """
-    moment = second / n[:, None, None]
-    covariance = moment - means[:, :, None] * means[:, None, :]
-    try:
-        factors = np.linalg.cholesky(covariance + reg_covar * np.eye(means.shape[1]))
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(covariance)
-        roots = vectors * np.sqrt(np.maximum(values, 0.0) + reg_covar)[:, None]
-        factors = in_order(roots, np.arange(means.shape[1]))
-    resolved = LEAST_VARIANCE * np.einsum("kjj->kj", moment)
+    mean_square = second / n[:, None, None]
+    covariance = mean_square - means[:, :, None] * means[:, None, :]
+    variances = np.einsum("kjj->kj", covariance)
+    deviations = np.sqrt(np.where(variances > 0.0, variances, 1.0))
+    values, vectors = np.linalg.eigh(covariance / (deviations[:, :, None] * deviations[:, None, :]))
+    roots = deviations[:, :, None] * vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
+    ridge = np.broadcast_to(np.sqrt(reg_covar) * np.eye(means.shape[1]), roots.shape)
+    factors = in_order(np.concatenate([roots, ridge], axis=2), np.arange(means.shape[1]))
+    resolved = LEAST_VARIANCE * np.einsum("kjj->kj", mean_square)
     if reg_covar == 0.0 and (np.einsum("kjj->kj", factors) ** 2 <= resolved).any():
         raise singular_covariance()
     return factors
 
 
-def _whitened(x: np.ndarray, means: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    """L_k^-1 (x_i - m_k), (n, K, p), in one product of matrices."""
-    n_clusters, p = means.shape
-    inverse = inverse_of_lower(lower)
-    white = x @ inverse.reshape(n_clusters * p, p).T
-    white -= np.einsum("kij,kj->ki", inverse, means).ravel()
-    return white.reshape(x.shape[0], n_clusters, p)
+def _whitened(x: np.ndarray, means: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """F_o (x_o - m_o) in every cluster, (n, K, d), ``columns`` F_o (K, d, p); one product of matrices."""
+    n_clusters, d, p = columns.shape
+    white = x @ columns.reshape(n_clusters * d, p).T
+    white -= np.einsum("kij,kj->ki", columns, means).ravel()
+    return white.reshape(x.shape[0], n_clusters, d)
+
+
+def _log_diagonal(triangular: np.ndarray) -> np.ndarray:
+    """Log absolute determinants (K,)."""
+    return np.log(np.abs(np.einsum("kjj->kj", triangular))).sum(axis=1)

@@ -95,9 +95,10 @@ class NormalInverseWishart(Conjugate):
             return self.suffstats(rows, resp)
         whole = ~rows.gaps
         stats = self.suffstats(WishartRows(rows.x[whole], rows.missing[whole], rows.gaps[whole]), resp[whole])
+        means, inverse = params[0], inverse_of_lower(params[1])
         x, shares = rows.x[rows.gaps], resp[rows.gaps]
         for members, gaps in rows_by_gaps(rows.missing[rows.gaps]):
-            completed, spread = expected_rows(x[members], gaps, *params)
+            completed, spread = expected_rows(x[members], gaps, means, inverse)
             stats += _expected_moments(completed, spread, shares[members])
         return stats
 
