@@ -10,7 +10,7 @@ import pytest
 from partita import Mixture
 from partita.cli import cluster, summarize
 from partita.demo import write_customers
-from partita.engines import ENGINES
+from partita.engines import EM, Gibbs
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 from partita.runs.clustering import read_input
@@ -52,6 +52,7 @@ def test_the_pages_that_should_have_examples_have_some():
         "families",
         "priors",
         "gibbs",
+        "em",
         "draws",
         "posterior",
         "metrics",
@@ -76,7 +77,8 @@ def test_links_between_files_lead_somewhere(page):
         ("mixture", [Mixture]),
         ("families", [Gaussian, Categorical, Count, Mixed]),
         ("priors", [DirichletProcess, PitmanYor, FiniteMixtures, FiniteDirichlet, StickBreaking]),
-        ("gibbs", list(ENGINES.values())),
+        ("gibbs", [Gibbs]),
+        ("em", [EM]),
     ],
 )
 def test_every_option_is_described(page, kinds):
