@@ -88,8 +88,8 @@ def test_occupied_sizes_may_come_with_empty_ones_under_a_gibbs_type_prior():
 @pytest.mark.parametrize("rate", [1e-3, 1.0, 1e3])
 def test_expectations_under_the_hyperprior_have_their_closed_forms(shape, rate):
     hyperprior = Gamma(shape, rate)
-    assert log_expectation(hyperprior, lambda a: 0.0) == pytest.approx(0.0, abs=1e-9)
-    raised = log_expectation(hyperprior, lambda a: 7 * math.log(a))
+    assert log_expectation(hyperprior, np.zeros_like) == pytest.approx(0.0, abs=1e-9)
+    raised = log_expectation(hyperprior, lambda a: 7 * np.log(a))
     closed = math.lgamma(shape + 7) - math.lgamma(shape) - 7 * math.log(rate)
     assert raised == pytest.approx(closed, abs=1e-9)
 

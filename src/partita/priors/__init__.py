@@ -6,6 +6,7 @@ from partita.priors.finite_dirichlet import FiniteDirichlet
 from partita.priors.finite_mixtures import FiniteMixtures
 from partita.priors.gibbs_type import GibbsType, GibbsTypePrior
 from partita.priors.hyperpriors import Gamma
+from partita.priors.measures import Measure
 from partita.priors.pitman_yor import PitmanYor
 from partita.priors.stick_breaking import StickBreaking
 from partita.priors.stick_state import StickBreakingPrior
@@ -18,6 +19,7 @@ __all__ = [
     "Gamma",
     "GibbsType",
     "GibbsTypePrior",
+    "Measure",
     "PitmanYor",
     "Prior",
     "StickBreaking",

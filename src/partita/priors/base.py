@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from partita.parameters import Parameters
 from partita.priors.checks import require_above, require_integer
 from partita.priors.hyperpriors import Gamma, log_expectation
+from partita.priors.measures import Measure, sample_atoms
 
 PRIORS: dict[str, type["Prior"]] = {}
 P = TypeVar("P", bound="type[Prior]")
@@ -33,8 +34,8 @@ class Prior(Parameters, ABC):
     """A distribution over the partitions of n rows.
 
     ``concentration`` is a positive number (fixed), ``None`` (learned under ``Gamma(1, 1)``) or a ``Gamma``
-    (learned under it). A subclass brings the three methods ``*_given`` a concentration, ``compiled``,
-    ``recompiled``, ``update``, ``from_expected_clusters`` and ``examples``.
+    (learned under it). A subclass brings the four methods ``*_given`` a concentration, ``log_cluster_counts``,
+    ``compiled``, ``recompiled``, ``update``, ``from_expected_clusters`` and ``examples``.
     """
 
     name: ClassVar[str]
@@ -51,8 +52,9 @@ class Prior(Parameters, ABC):
         return math.exp(
             log_expectation(
                 self.hyperprior,
-                lambda concentration: math.log(self.expected_clusters_given(n, concentration)),
+                lambda concentrations: np.log([self.expected_clusters_given(n, float(c)) for c in concentrations]),
                 log_range=math.log(n),
+                narrowest=0.25,
             )
         )
 
@@ -66,7 +68,33 @@ class Prior(Parameters, ABC):
             return self.log_probability_given(sizes, float(self.concentration))
         if not self.possible(sizes):
             return -math.inf
-        return log_expectation(self.hyperprior, lambda concentration: self.log_probability_given(sizes, concentration))
+        return float(
+            log_expectation(
+                self.hyperprior,
+                lambda concentrations: np.array([self.log_probability_given(sizes, float(c)) for c in concentrations]),
+            )
+        )
+
+    def cluster_count_distribution(self, n: int) -> np.ndarray:
+        """Return P(K = k), (n + 1,): the probability that n rows fall into k = 0, 1, ..., n clusters.
+
+        Computed, not simulated; a learned concentration is averaged over its hyperprior. Numbers of clusters whose
+        probability is below 1e-16 may be given as 0. Cost O(n^2), for n_components = H only O(n H), for
+        ``StickBreaking`` O(n H^2).
+        """
+        self.check()
+        n = require_integer("n", n, at_least=0)
+        distribution = np.zeros(n + 1)
+        if n == 0:
+            distribution[0] = 1.0
+            return distribution
+        log_counts = self.log_cluster_counts(n)
+        if self.learns_concentration:
+            logs = log_expectation(self.hyperprior, log_counts, narrowest=1.5 / math.sqrt(self.most_clusters(n)))
+        else:
+            logs = log_counts(np.array([float(self.concentration)]))[0]
+        distribution[1 : logs.size + 1] = np.exp(logs)
+        return distribution
 
     def sample_partition(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Draw the labels of n rows, numbered 0, 1, ... in order of appearance."""
@@ -75,8 +103,42 @@ class Prior(Parameters, ABC):
         rng = np.random.default_rng(rng)
         if n == 0:
             return np.empty(0, np.int64)
-        concentration = self.hyperprior.sample(rng) if self.learns_concentration else float(self.concentration)
-        return self.sample_partition_given(n, rng, concentration)
+        return self.sample_partition_given(n, rng, self.sample_concentration(rng))
+
+    def sample_weights(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+        """Draw the weights (n,) of the first n components; what they leave of 1 belongs to those not listed.
+
+        Dirichlet process and Pitman-Yor break a stick: weight_k = v_k prod_{l<k} (1 - v_l), with v_k ~ Beta(1, alpha)
+        and v_k ~ Beta(1 - sigma, alpha + k sigma). A prior with finitely many components gives 0 beyond the last.
+        A learned concentration is drawn first.
+        """
+        self.check()
+        n = require_integer("n", n, at_least=0)
+        rng = np.random.default_rng(rng)
+        return self.sample_weights_given(n, rng, self.sample_concentration(rng))
+
+    def sample_measure(self, base: Callable[..., Any], n: int, rng: np.random.Generator | int | None = None) -> Measure:
+        """Draw G = sum over k of weight_k at atom_k, its first n components.
+
+        Parameters
+        ----------
+        base : callable
+            The base distribution: ``base(n, rng)`` returns n atoms, (n, ...). Parameters are matched by name where
+            they are called rng, random_state, generator, random or seed (the generator), or n, size, n_samples, num,
+            count or shape (the number), otherwise by position. What takes no number is called once per atom.
+            ``scipy.stats.norm(0, 3).rvs`` and ``rng.normal`` will do.
+        n : int
+            Components to list.
+        rng : numpy Generator or int, optional
+
+        Returns
+        -------
+        Measure
+            ``atoms`` (n, ...) and ``weights`` (n,); the weights are those of ``sample_weights`` with the same seed.
+        """
+        rng = np.random.default_rng(rng)
+        weights = self.sample_weights(n, rng)
+        return Measure(sample_atoms(base, weights.size, rng), weights)
 
     @classmethod
     @abstractmethod
@@ -104,6 +166,10 @@ class Prior(Parameters, ABC):
         """Return the fixed concentration, or the mean of its hyperprior."""
         self.check()
         return self.hyperprior.mean if self.learns_concentration else float(self.concentration)
+
+    def sample_concentration(self, rng: np.random.Generator) -> float:
+        """Draw the concentration from its hyperprior; a fixed one is given back."""
+        return self.hyperprior.sample(rng) if self.learns_concentration else float(self.concentration)
 
     @abstractmethod
     def update(self, rng: np.random.Generator, sizes: np.ndarray, concentration: float) -> float:
@@ -151,6 +217,18 @@ class Prior(Parameters, ABC):
     def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw labels in order of appearance."""
 
+    @abstractmethod
+    def sample_weights_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Draw the weights of the first n components."""
+
+    @abstractmethod
+    def log_cluster_counts(self, n: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function from concentrations (m,) to log P(K = k), (m, most clusters) for k = 1, 2, ..."""
+
+    def most_clusters(self, n: int) -> int:
+        """The most clusters that n rows can fall into, but for a probability of 1e-16."""
+        return n
+
     def possible(self, sizes: np.ndarray) -> bool:
         """Whether a partition into blocks of these sizes has positive probability."""
         return True
@@ -179,13 +257,6 @@ def in_order_of_appearance(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(first.size, np.int64)
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[inverse]
-
-
-def draw_labels(rng: np.random.Generator, n: int, weights: np.ndarray) -> np.ndarray:
-    """Draw n independent components with these weights, renamed in order of appearance."""
-    edges = np.cumsum(weights)
-    components = np.searchsorted(edges, rng.random(n) * edges[-1], side="right")
-    return in_order_of_appearance(np.minimum(components, weights.size - 1))
 
 
 def solve_increasing(function: Callable[[float], float], target: float, low: float, high: float) -> float:

@@ -11,6 +11,7 @@ from partita.priors.checks import refuse_solved, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma, escobar_west
 from partita.priors.rising import digamma_difference
+from partita.priors.weights import broken_stick
 
 
 @register("dirichlet-process")
@@ -66,6 +67,10 @@ class DirichletProcess(GibbsType):
     def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw from the urn, O(n)."""
         return draw_urn_labels(rng, n, concentration, 0.0)
+
+    def sample_weights_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Break sticks of Beta(1, alpha) (Sethuraman 1994)."""
+        return broken_stick(rng.beta(1.0, concentration, n))
 
     def update(self, rng: np.random.Generator, sizes: np.ndarray, concentration: float) -> float:
         """Draw the concentration given the sizes of occupied clusters (Escobar and West 1995)."""

@@ -6,15 +6,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln
 
-from partita.priors.base import draw_labels, register, solve_increasing
+from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
 from partita.priors.rising import log_rising_ratio
+from partita.priors.weights import FiniteComponents, dirichlet_weights
 
 
 @register("finite-dirichlet")
-class FiniteDirichlet(GibbsType):
+class FiniteDirichlet(FiniteComponents, GibbsType):
     """H components whose weights are Dirichlet(alpha/H, ..., alpha/H); some may stay empty.
 
     p(partition) = H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n) * prod_k Gamma(b + n_k) / Gamma(b), with
@@ -110,10 +111,13 @@ class FiniteDirichlet(GibbsType):
         """Return H (1 - E (1 - weight)^n)."""
         return float(expected_occupied(self.n_components, self.shift(concentration), n))
 
-    def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
-        """Draw weights, then components."""
-        weights = rng.dirichlet(np.full(self.n_components, self.shift(concentration)))
-        return draw_labels(rng, n, weights)
+    def component_weights(self, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Draw the weights of the H components."""
+        return dirichlet_weights(rng, self.shift(concentration), self.n_components)
+
+    def most_clusters(self, n: int) -> int:
+        """At most one cluster per component."""
+        return min(n, self.n_components)
 
 
 def _are_several(n_components: Any) -> bool:

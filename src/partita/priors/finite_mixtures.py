@@ -7,18 +7,19 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import gammaln, xlogy
 
-from partita.priors.base import draw_labels, register, solve_increasing
+from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_above, require_reachable
 from partita.priors.finite_dirichlet import expected_occupied
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
+from partita.priors.weights import FiniteComponents, dirichlet_weights
 
 _CELLS_AT_ONCE = 1_000_000
 _MOST_MEAN_COMPONENTS = 1e7
 
 
 @register("finite-mixtures")
-class FiniteMixtures(GibbsType):
+class FiniteMixtures(FiniteComponents, GibbsType):
     """A random number of components, H - 1 ~ Poisson(lambda), with weights Dirichlet(gamma, ..., gamma).
 
     p(partition) = V_n(K) prod_k Gamma(gamma + n_k) / Gamma(gamma),
@@ -88,7 +89,7 @@ class FiniteMixtures(GibbsType):
         the sum. Cost O(terms) per number of clusters.
         """
         mean = float(self.mean_components)
-        beyond = np.arange(math.ceil(mean + 12 * math.sqrt(mean) + 60))
+        beyond = np.arange(self._most_beyond())
         log_poisson = xlogy(beyond, mean) - mean - gammaln(beyond + 1.0)
         low, high = int(n_clusters.min()), int(n_clusters.max())
         components = np.arange(low, high + beyond.size, dtype=float)
@@ -111,10 +112,17 @@ class FiniteMixtures(GibbsType):
         weights = np.exp(xlogy(beyond, mean) - mean - gammaln(beyond + 1.0))
         return float(weights @ expected_occupied(beyond + 1, concentration, n) / weights.sum())
 
-    def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
-        """Draw the number of components, their weights, then components."""
-        n_components = 1 + rng.poisson(self.mean_components)
-        return draw_labels(rng, n, rng.dirichlet(np.full(n_components, concentration)))
+    def component_weights(self, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Draw the number of components, then their weights."""
+        return dirichlet_weights(rng, concentration, 1 + int(rng.poisson(self.mean_components)))
+
+    def most_clusters(self, n: int) -> int:
+        """No more than there are components, but for a probability of 1e-16."""
+        return min(n, 1 + self._most_beyond())
+
+    def _most_beyond(self) -> int:
+        mean = float(self.mean_components)
+        return math.ceil(mean + 12 * math.sqrt(mean) + 60)
 
 
 def _log_row_sums(terms: np.ndarray) -> np.ndarray:

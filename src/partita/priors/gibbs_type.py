@@ -6,6 +6,7 @@ Exchangeable Gibbs partitions and Stirling triangles.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from partita.kernels.dispatch import implements
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
 from partita.priors.base import Prior
 from partita.priors.checks import require_integer
+from partita.priors.cluster_counts import QUADRATURE_POINTS, log_stirling, require_affordable
 from partita.priors.hyperpriors import slice_update
 
 
@@ -79,6 +81,31 @@ class GibbsType(Prior):
         """Return log_v[K] + sum of log_w[size]; cost O(K)."""
         log_v = self.log_v(int(sizes.sum()), np.array([sizes.size]), concentration)
         return float(log_v[0] + self.log_w(sizes, concentration).sum())
+
+    def log_cluster_counts(self, n: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function from concentrations to log P(K = k) = log_v[k] + k log_w[1] + log C(n, k).
+
+        Where the shift is the same at all concentrations, the Stirling numbers C are computed once. The sum over k
+        is 1: dividing by it makes up for digits that log_v loses at very large concentrations.
+        """
+        most = self.most_clusters(n)
+        n_clusters = np.arange(1, most + 1)
+        one_shift = self.shift(0.5) == self.shift(1.5)
+        averaged = QUADRATURE_POINTS if self.learns_concentration and not one_shift else 1
+        require_affordable(n, averaged * float(n) * most)
+        known = log_stirling(n, most, np.array([self.shift(0.5)])) if one_shift else None
+
+        def log_counts(concentrations: np.ndarray) -> np.ndarray:
+            values = [float(value) for value in concentrations]
+            stirling = known
+            if stirling is None:
+                stirling = log_stirling(n, most, np.array([self.shift(value) for value in values]))
+            log_v = np.array([self.log_v(n, n_clusters, value) for value in values])
+            log_w_one = np.array([self.log_w(np.array([1]), value) for value in values])
+            logs = log_v + n_clusters * log_w_one + stirling
+            return logs - logsumexp(logs, axis=1, keepdims=True)
+
+        return log_counts
 
     def log_seats(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
         """Log probability that one more row joins each cluster, and last that it opens one; cost O(K)."""

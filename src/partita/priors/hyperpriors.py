@@ -121,45 +121,57 @@ def _step_out(
     return left, right
 
 
-def log_expectation(hyperprior: Gamma, log_f: Callable[[float], float], *, log_range: float | None = None) -> float:
-    """Return log E[f(concentration)] under the hyperprior, for f > 0.
+def log_expectation(
+    hyperprior: Gamma,
+    log_f: Callable[[np.ndarray], np.ndarray],
+    *,
+    log_range: float | None = None,
+    narrowest: float = math.inf,
+) -> np.ndarray:
+    """Return log E[f(concentration)] under the hyperprior, for f >= 0 with one value or a vector of values.
 
     Gauss-Legendre in the log of the concentration, on the interval that holds all but about exp(-42) of
-    the integral: nodes at the hyperprior's quantiles would miss partitions that it finds unlikely. What
-    lies below exp(-60), where f is flat, is added as one lump.
+    the integral of every value: nodes at the hyperprior's quantiles would miss partitions that it finds unlikely.
+    What lies below exp(-60), where f is flat, is added as one lump.
 
     Parameters
     ----------
     hyperprior : Gamma
     log_f : callable
-        Log of the function, called with one concentration at a time.
+        Log of the function: concentrations (m,) in, values (m,) or (m, n_values) out.
     log_range : float, optional
         A bound on max log f - min log f; where known, the interval is found without calling ``log_f``.
+    narrowest : float
+        How far apart nodes may lie, for values that peak sharply: the interval is cut into panels of 128 nodes.
     """
 
     def log_integrand(points: np.ndarray) -> np.ndarray:
-        return hyperprior.log_density_of_log(points) + np.array([log_f(math.exp(x)) for x in points])
+        return (log_f(np.exp(points)).T + hyperprior.log_density_of_log(points)).T
 
     high = max(math.log((hyperprior.shape + 1) / hyperprior.rate), _FLOOR) + 20.0
     if log_range is None:
         low, high = _support(log_integrand, _FLOOR, high, _DEPTH)
     else:
         low, high = _support(hyperprior.log_density_of_log, _FLOOR, high, _DEPTH + log_range)
-    half = (high - low) / 2
-    terms = log_integrand(low + half * (_NODES + 1)) + np.log(half * _WEIGHTS)
+    n_panels = max(1, math.ceil((high - low) * math.pi / 2 / (_NODES.size * narrowest)))
+    half = (high - low) / (2 * n_panels)
+    total = np.array(-np.inf)
+    for panel in range(n_panels):
+        terms = log_integrand(low + half * (2 * panel + 1 + _NODES))
+        total = np.logaddexp(total, logsumexp(terms.T + np.log(half * _WEIGHTS), axis=-1))
     if low == _FLOOR:
         mass = gammainc(hyperprior.shape, hyperprior.rate * math.exp(_FLOOR))
         with np.errstate(divide="ignore"):
-            terms = np.append(terms, np.log(mass) + log_f(math.exp(_FLOOR)))
-    return float(logsumexp(terms))
+            total = np.logaddexp(total, np.log(mass) + log_f(np.array([math.exp(_FLOOR)]))[0])
+    return np.asarray(total)
 
 
 def _support(log_g: Callable[[np.ndarray], np.ndarray], low: float, high: float, depth: float) -> tuple[float, float]:
-    """Narrow [low, high] to where a unimodal log g is within ``depth`` of its top."""
+    """Narrow [low, high] to where a unimodal log g, or any of several, is within ``depth`` of its top."""
     for _ in range(30):
         grid = np.linspace(low, high, 24)
         values = log_g(grid)
-        inside = np.flatnonzero(values > np.max(values) - depth)
+        inside = np.flatnonzero((values > np.max(values, axis=0) - depth).reshape(grid.size, -1).any(axis=1))
         first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, grid.size - 1)
         low, high = float(grid[first]), float(grid[last])
         if last - first > grid.size // 2:

@@ -11,6 +11,7 @@ from partita.priors.checks import is_number, refuse_solved, require_above, requi
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
 from partita.priors.rising import digamma_difference, log_rising_ratio
+from partita.priors.weights import broken_stick
 
 
 @register("pitman-yor")
@@ -97,3 +98,8 @@ class PitmanYor(GibbsType):
     def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw from the urn, O(n)."""
         return draw_urn_labels(rng, n, concentration, float(self.discount))
+
+    def sample_weights_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Break sticks of Beta(1 - sigma, alpha + k sigma), k = 1, 2, ... (Pitman and Yor 1997)."""
+        discount = float(self.discount)
+        return broken_stick(rng.beta(1.0 - discount, concentration + discount * np.arange(1, n + 1)))

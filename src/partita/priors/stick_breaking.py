@@ -1,23 +1,26 @@
 """Truncated stick-breaking."""
 
 import math
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from partita.priors.base import Prior, draw_labels, register, solve_increasing
+from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
+from partita.priors.cluster_counts import QUADRATURE_POINTS, log_stick_counts, require_affordable
 from partita.priors.hyperpriors import Gamma, slice_update
 from partita.priors.stick_state import StickBreakingPrior
 from partita.priors.stick_sums import expected_occupied_sticks, log_truncation
+from partita.priors.weights import FiniteComponents, broken_stick
 
 MOST_SUMMED = 8
 
 
 @register("stick-breaking")
-class StickBreaking(Prior):
+class StickBreaking(FiniteComponents):
     """H labelled components: weight_h = v_h prod_{l<h} (1 - v_l), v_h ~ Beta(1, alpha), v_H = 1.
 
     p(labels) = prod_{h<H} alpha Gamma(1 + N_h) Gamma(alpha + N_{>h}) / Gamma(1 + alpha + N_{>=h}).
@@ -106,11 +109,21 @@ class StickBreaking(Prior):
         )
         return float(untruncated) + log_truncation(sizes, self.n_components, concentration)
 
-    def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
-        """Draw sticks, then components."""
-        sticks = np.append(rng.beta(1.0, concentration, self.n_components - 1), 1.0)
-        before = np.concatenate(([1.0], np.cumprod(1.0 - sticks[:-1])))
-        return draw_labels(rng, n, sticks * before)
+    def component_weights(self, rng: np.random.Generator, concentration: float) -> np.ndarray:
+        """Break H - 1 sticks of Beta(1, alpha); the last component takes the rest."""
+        return broken_stick(np.append(rng.beta(1.0, concentration, self.n_components - 1), 1.0))
+
+    def most_clusters(self, n: int) -> int:
+        """At most one cluster per component."""
+        return min(n, self.n_components)
+
+    def log_cluster_counts(self, n: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function from concentrations to log P(K = k)."""
+        averaged = QUADRATURE_POINTS if self.learns_concentration else 1
+        require_affordable(n, averaged * float(n) * self.n_components * self.most_clusters(n))
+        return lambda concentrations: np.array(
+            [log_stick_counts(n, self.n_components, float(concentration)) for concentration in concentrations]
+        )
 
     def update(self, rng: np.random.Generator, sizes: np.ndarray, concentration: float) -> float:
         """Draw the concentration given the sizes of all components in order, empty ones included.
