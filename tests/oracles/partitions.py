@@ -1,10 +1,13 @@
 """Every partition, every labelled state, and how far counts may lie from their probabilities."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 from scipy.stats import chi2
+
+from partita.priors import Prior
 
 BELL = (1, 1, 2, 5, 15, 52, 203, 877, 4140, 21147)
 
@@ -28,6 +31,13 @@ def canonical(labels: tuple[int, ...]) -> tuple[int, ...]:
     """Rename labels in order of appearance."""
     names: dict[int, int] = {}
     return tuple(names.setdefault(label, len(names)) for label in labels)
+
+
+def partition_probabilities(prior: Prior, n: int) -> np.ndarray:
+    """Probability of every partition of n rows, in the order of ``set_partitions``; equal sizes share a value."""
+    kinds = [tuple(sorted(Counter(labels).values())) for labels in set_partitions(n)]
+    known = {sizes: prior.log_probability(np.repeat(np.arange(len(sizes)), sizes)) for sizes in set(kinds)}
+    return np.exp([known[sizes] for sizes in kinds])
 
 
 def counts_agree(counts: np.ndarray, probabilities: np.ndarray, *, level: float = 6.3e-5) -> bool:

@@ -8,6 +8,7 @@ from scipy.special import gammaln, logsumexp
 from tests.oracles.partitions import set_partitions
 
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
+from partita.priors.rising import log_rising
 
 GAP = -1
 
@@ -169,3 +170,12 @@ def test_a_million_rows_are_drawn_with_the_expected_number_of_clusters():
     draws = np.array([prior.sample_partition(10**6, rng).max() + 1 for _ in range(20)])
     error = draws.std(ddof=1) / math.sqrt(draws.size)
     assert abs(draws.mean() - prior.expected_clusters(10**6)) < 4.5 * error
+
+
+@pytest.mark.parametrize("x", [1e-300, 0.3, 999.0, 1001.0, 1e6, 1e15, 1e300])
+def test_log_rising_is_the_sum_of_logs(x):
+    terms = np.log(x + np.arange(1000))
+    for n in (0, 1, 7, 1000):
+        assert log_rising(x, n) == pytest.approx(math.fsum(terms[:n]), rel=1e-13, abs=1e-11)
+    both = np.array([0.3, x])
+    np.testing.assert_allclose(log_rising(both, 7), [log_rising(0.3, 7), log_rising(x, 7)], rtol=1e-13)

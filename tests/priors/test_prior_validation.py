@@ -32,6 +32,9 @@ from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Ga
         lambda p: p.expected_clusters(5),
         lambda p: p.log_probability([0, 0, 1]),
         lambda p: p.sample_partition(5, 0),
+        lambda p: p.sample_weights(5, 0),
+        lambda p: p.sample_measure(np.zeros, 5, 0),
+        lambda p: p.cluster_count_distribution(5),
         lambda p: p.initial_concentration(),
     ],
 )
@@ -88,3 +91,18 @@ def test_tables_of_a_learned_concentration_ask_for_it():
 def test_stick_breaking_update_needs_all_components():
     with pytest.raises(ValueError, match="all 4 components"):
         StickBreaking(n_components=4).update(np.random.default_rng(0), np.array([3, 1]), 1.0)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, 2.0, True, "5", None, np.nan])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda p, n: p.sample_partition(n, 0),
+        lambda p, n: p.sample_weights(n, 0),
+        lambda p, n: p.sample_measure(np.zeros, n, 0),
+        lambda p, n: p.cluster_count_distribution(n),
+    ],
+)
+def test_numbers_of_rows_and_components_are_whole(n, use):
+    with pytest.raises(ValueError, match="n must be an integer of at least 0"):
+        use(DirichletProcess(concentration=1.0), n)

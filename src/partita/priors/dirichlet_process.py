@@ -10,7 +10,7 @@ from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma, escobar_west
-from partita.priors.rising import digamma_difference
+from partita.priors.rising import digamma_difference, log_rising
 from partita.priors.weights import broken_stick
 
 
@@ -54,7 +54,7 @@ class DirichletProcess(GibbsType):
 
     def log_v(self, n: int, n_clusters: np.ndarray, concentration: float) -> np.ndarray:
         """Return K log alpha + log Gamma(alpha) - log Gamma(alpha + n)."""
-        return n_clusters * np.log(concentration) + gammaln(concentration) - gammaln(concentration + n)
+        return n_clusters * np.log(concentration) - log_rising(concentration, n)
 
     def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
         """Return log Gamma(size)."""

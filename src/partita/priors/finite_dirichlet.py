@@ -10,7 +10,7 @@ from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
-from partita.priors.rising import log_rising_ratio
+from partita.priors.rising import log_rising, log_rising_ratio
 from partita.priors.weights import FiniteComponents, dirichlet_weights
 
 
@@ -100,12 +100,11 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
         """Return log [H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n)], -inf for K > H."""
         left = self.n_components - n_clusters
         ways = gammaln(self.n_components + 1.0) - gammaln(np.maximum(left, 0) + 1.0)
-        return np.where(left >= 0, ways, -np.inf) + gammaln(concentration) - gammaln(concentration + n)
+        return np.where(left >= 0, ways, -np.inf) - log_rising(concentration, n)
 
     def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
         """Return log Gamma(alpha/H + size) - log Gamma(alpha/H)."""
-        shift = self.shift(concentration)
-        return gammaln(sizes + shift) - gammaln(shift)
+        return log_rising(self.shift(concentration), sizes)
 
     def expected_clusters_given(self, n: int, concentration: float) -> float:
         """Return H (1 - E (1 - weight)^n)."""

@@ -12,6 +12,7 @@ from partita.priors.checks import refuse_solved, require_above, require_reachabl
 from partita.priors.finite_dirichlet import expected_occupied
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
+from partita.priors.rising import log_rising
 from partita.priors.weights import FiniteComponents, dirichlet_weights
 
 _CELLS_AT_ONCE = 1_000_000
@@ -93,8 +94,7 @@ class FiniteMixtures(FiniteComponents, GibbsType):
         log_poisson = xlogy(beyond, mean) - mean - gammaln(beyond + 1.0)
         low, high = int(n_clusters.min()), int(n_clusters.max())
         components = np.arange(low, high + beyond.size, dtype=float)
-        scaled = concentration * components
-        by_components = np.log(components) + gammaln(scaled) - gammaln(scaled + n)
+        by_components = np.log(components) - log_rising(concentration * components, n)
         windows = sliding_window_view(by_components, beyond.size)
         rows = max(1, _CELLS_AT_ONCE // beyond.size)
         sums = [_log_row_sums(windows[start : start + rows] + log_poisson) for start in range(0, high - low + 1, rows)]
@@ -102,7 +102,7 @@ class FiniteMixtures(FiniteComponents, GibbsType):
 
     def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
         """Return log Gamma(gamma + size) - log Gamma(gamma)."""
-        return gammaln(sizes + concentration) - gammaln(concentration)
+        return log_rising(concentration, sizes)
 
     def expected_clusters_given(self, n: int, concentration: float) -> float:
         """Return the expected number of occupied components, averaged over the number of components."""

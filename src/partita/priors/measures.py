@@ -49,11 +49,12 @@ def _arguments(base: Callable[..., Any], n: int, rng: np.random.Generator) -> tu
         if known:
             given[known[0]] = value
             left.remove(value)
-    open_ones = [one for one in parameters if one.name not in given and (one.default is one.empty or not given)]
-    given |= dict(zip([one.name for one in open_ones], left, strict=False))
-    required = [one.name for one in open_ones if one.default is one.empty and one.name not in given]
-    if required:
-        raise TypeError(f"base takes more than a number of atoms and a generator: what should {required[0]!r} be?")
+    required = [one.name for one in parameters if one.name not in given and one.default is one.empty]
+    if len(required) > len(left):
+        unknown = required[len(left)]
+        raise TypeError(f"base takes more than a number of atoms and a generator: what should {unknown!r} be?")
+    by_position = required if required or given else [one.name for one in parameters]
+    given |= dict(zip(by_position, left, strict=False))
     args = [given.pop(one.name) for one in parameters if one.kind is one.POSITIONAL_ONLY and one.name in given]
     return args, given, any(value is n for value in (*args, *given.values()))
 

@@ -10,7 +10,7 @@ from partita.priors.base import register, solve_increasing
 from partita.priors.checks import is_number, refuse_solved, require_above, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
-from partita.priors.rising import digamma_difference, log_rising_ratio
+from partita.priors.rising import digamma_difference, log_rising, log_rising_ratio
 from partita.priors.weights import broken_stick
 
 
@@ -76,7 +76,7 @@ class PitmanYor(GibbsType):
         """Return the sum over 1 <= i < K of log(alpha + i sigma), minus log (alpha + 1)_{n-1}."""
         steps = concentration + self.discount * np.arange(1, np.max(n_clusters))
         products = np.concatenate(([0.0], np.cumsum(np.log(steps))))
-        return products[n_clusters - 1] - gammaln(concentration + n) + gammaln(concentration + 1.0)
+        return products[n_clusters - 1] - log_rising(concentration + 1.0, n - 1)
 
     def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
         """Return log (1 - sigma)_{size - 1}."""

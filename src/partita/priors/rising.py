@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import digamma
+from scipy.special import digamma, gammaln
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -19,8 +19,23 @@ def digamma_difference(x: ArrayLike, n: float) -> np.ndarray:
     small = np.minimum(x, _LARGE)
     large = np.maximum(x, _LARGE)
     end = large + n
-    series = np.log1p(n / large) + (1 / large - 1 / end) / 2 + (1 / large**2 - 1 / end**2) / 12
+    series = np.log1p(n / large) + (1 / large - 1 / end) / 2 + (large**-2.0 - end**-2.0) / 12
     return np.where(x < _LARGE, digamma(small + n) - digamma(small), series)
+
+
+def log_rising(x: ArrayLike, n: ArrayLike) -> np.ndarray:
+    """Return log [Gamma(x + n) / Gamma(x)] = sum over i < n of log(x + i), for x > 0.
+
+    Beyond x = 1000 by Stirling's series, where the two gamma functions would cancel.
+    """
+    x, n = np.asarray(x, dtype=float), np.asarray(n, dtype=float)
+    if np.all(x < _LARGE):
+        return gammaln(x + n) - gammaln(x)
+    small = np.minimum(x, _LARGE)
+    large = np.maximum(x, _LARGE)
+    end = large + n
+    series = (end - 0.5) * np.log1p(n / large) - n + (1 / end - 1 / large) / 12 - (end**-3.0 - large**-3.0) / 360
+    return np.where(x < _LARGE, gammaln(small + n) - gammaln(small), series + n * np.log(large))
 
 
 def log_rising_ratio(x: ArrayLike, width: ArrayLike, n: float) -> np.ndarray:

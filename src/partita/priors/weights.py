@@ -34,8 +34,9 @@ def dirichlet_weights(rng: np.random.Generator, concentration: float, n_componen
     """Draw from Dirichlet(concentration, ..., concentration), however small the concentration is.
 
     Normalised Gamma(a) variables, in logs: Gamma(a) = Gamma(a + 1) U^(1/a). The differences of -log U are taken
-    before they are divided by a, so that at a = 1e-320 one weight is 1 and not all are lost.
+    before they are divided by a, so that however small a is, the largest weight is found.
     """
+    concentration = max(concentration, float(np.finfo(float).smallest_subnormal))
     waits = rng.standard_exponential(n_components)
     log_gamma = np.log(rng.standard_gamma(concentration + 1.0, n_components))
     with np.errstate(over="ignore"):
