@@ -4,9 +4,12 @@ from partita.plots.cluster_sizes import ClusterSizesData, cluster_sizes, cluster
 from partita.plots.clusters import ClustersData, clusters, clusters_data
 from partita.plots.coclustering import CoclusteringData, coclustering, coclustering_data
 from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
+from partita.plots.dirichlet_simplex import DirichletSimplexData, dirichlet_simplex, dirichlet_simplex_data
 from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
 from partita.plots.partition_cost import CostCurve, partition_cost, partition_cost_data
+from partita.plots.restaurant import RestaurantData, restaurant, restaurant_data
 from partita.plots.sparse_share import SparseShareData, sparse_share, sparse_share_data
+from partita.plots.stick_breaking import StickBreakingData, stick_breaking, stick_breaking_data
 
 __all__ = [
     "ClusterSizesData",
@@ -14,8 +17,11 @@ __all__ = [
     "CoclusteringData",
     "CostCurve",
     "CredibleBallData",
+    "DirichletSimplexData",
     "NClustersData",
+    "RestaurantData",
     "SparseShareData",
+    "StickBreakingData",
     "cluster_sizes",
     "cluster_sizes_data",
     "clusters",
@@ -24,10 +30,16 @@ __all__ = [
     "coclustering_data",
     "credible_ball",
     "credible_ball_data",
+    "dirichlet_simplex",
+    "dirichlet_simplex_data",
     "n_clusters",
     "n_clusters_data",
     "partition_cost",
     "partition_cost_data",
+    "restaurant",
+    "restaurant_data",
     "sparse_share",
     "sparse_share_data",
+    "stick_breaking",
+    "stick_breaking_data",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, rows_in_words, say_title
+from partita.plots.prior_words import prior_in_words
 from partita.posterior.cluster_sizes import ClusterSizes
 from partita.posterior.costs import partition_costs
 from partita.priors import DirichletProcess, PitmanYor
@@ -114,7 +115,7 @@ def partition_cost(
     ax.set_ylabel("partition cost (nats)")
     ax.legend(frameon=False, ncols=1 + (len(curves) - 1) // 8)
     open_frame(ax)
-    say_title(ax, f"{rows_in_words(n)}, {_in_words(prior)}")
+    say_title(ax, f"{rows_in_words(n)}, {prior_in_words(prior)}")
     return ax
 
 
@@ -184,9 +185,3 @@ def _checked_count(k: int, n: int) -> int:
     if k > n:
         raise ValueError(f"n_clusters must be at most n={n}, since no cluster is empty; got {k}.")
     return k
-
-
-def _in_words(prior: DirichletProcess | PitmanYor) -> str:
-    if isinstance(prior, DirichletProcess):
-        return f"Dirichlet process with concentration {prior.concentration:g}"
-    return f"Pitman-Yor process with concentration {prior.concentration:g}, discount {prior.discount:g}"

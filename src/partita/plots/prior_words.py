@@ -1,0 +1,40 @@
+"""The words for a prior: its kind and its options."""
+
+from typing import Any
+
+from partita.priors import Gamma, Prior
+
+KINDS = {
+    "dirichlet-process": "Dirichlet process",
+    "pitman-yor": "Pitman-Yor process",
+    "finite-mixtures": "mixture of finite mixtures",
+    "finite-dirichlet": "finite Dirichlet",
+    "stick-breaking": "truncated stick-breaking",
+}
+
+
+def kind_in_words(prior: Prior) -> str:
+    """Dirichlet process, Pitman-Yor process, ...; the name of the class where it is nobody's we know."""
+    return KINDS.get(getattr(prior, "name", ""), type(prior).__name__)
+
+
+def options_in_words(prior: Prior) -> str:
+    """Concentration 1, discount 0.25."""
+    options = prior.get_params(deep=False)
+    first = {"concentration": options.pop("concentration", None)}
+    return ", ".join(
+        f"{name.removeprefix('n_').replace('_', ' ')} {_value(value)}" for name, value in {**first, **options}.items()
+    )
+
+
+def prior_in_words(prior: Prior) -> str:
+    """Dirichlet process with concentration 1."""
+    return f"{kind_in_words(prior)} with {options_in_words(prior)}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "learned"
+    if isinstance(value, Gamma):
+        return f"from Gamma({value.shape:g}, {value.rate:g})"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
