@@ -51,6 +51,7 @@ def test_the_pages_that_should_have_examples_have_some():
         "mixture",
         "families",
         "priors",
+        "processes",
         "gibbs",
         "em",
         "draws",

@@ -18,18 +18,21 @@ def kind_in_words(prior: Prior) -> str:
     return KINDS.get(getattr(prior, "name", ""), type(prior).__name__)
 
 
-def options_in_words(prior: Prior) -> str:
-    """Concentration 1, discount 0.25."""
+def options_in_words(prior: Prior, *, between: str = ", ") -> str:
+    """Concentration 1, discount 0.25; or concentration learned, 10 components."""
     options = prior.get_params(deep=False)
-    first = {"concentration": options.pop("concentration", None)}
-    return ", ".join(
-        f"{name.removeprefix('n_').replace('_', ' ')} {_value(value)}" for name, value in {**first, **options}.items()
-    )
+    concentration = {"concentration": options.pop("concentration", None)}
+    return between.join(_option(name, _value(value)) for name, value in (concentration | options).items())
 
 
 def prior_in_words(prior: Prior) -> str:
     """Dirichlet process with concentration 1."""
     return f"{kind_in_words(prior)} with {options_in_words(prior)}"
+
+
+def _option(name: str, value: str) -> str:
+    words = name.removeprefix("n_").replace("_", " ")
+    return f"{value} {words}" if name.startswith("n_") else f"{words} {value}"
 
 
 def _value(value: Any) -> str:

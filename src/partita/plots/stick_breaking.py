@@ -147,7 +147,7 @@ def _named(prior: Any) -> dict[str, Prior]:
 def _short(prior: Any, one_kind: bool) -> str:
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a Prior, a sequence or a mapping of them; got {prior!r}.")
-    options = options_in_words(prior).replace(", ", "\n")
+    options = options_in_words(prior, between="\n")
     return options if one_kind else f"{kind_in_words(prior)}\n{options}"
 
 
