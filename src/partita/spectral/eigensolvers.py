@@ -95,15 +95,16 @@ def _reversed(laplacian: Any) -> tuple[LinearOperator, Callable[[np.ndarray], np
 def _all_largest(operator: LinearOperator, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenpairs of a positive operator, none left out."""
     n = operator.shape[0]
-    start = np.random.default_rng(0).uniform(-1.0, 1.0, n)
+    rng = np.random.default_rng(0)
     size = min(n, max(2 * k + 1, KRYLOV_SIZE))
-    values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=size, tol=TOLERANCE)
+    values, vectors = eigsh(operator, k, which="LA", v0=rng.uniform(-1.0, 1.0, n), ncv=size, tol=TOLERANCE)
 
     def without_found(x: np.ndarray) -> np.ndarray:
         return operator.matvec(x) - vectors @ (values * (vectors.T @ x))
 
     rest = LinearOperator((n, n), without_found, dtype=np.float64)
     while True:
+        start = rng.uniform(-1.0, 1.0, n)  # a new one: what the first start found is all that it can find
         (most,), _ = eigsh(rest, 1, which="LA", v0=start, tol=1e-3)
         least = int(values.argmin())
         if most <= values[least] * (1.0 + MISSED):
