@@ -125,3 +125,19 @@ def kmeans_partitions(n: int, n_partitions: int, n_groups: int, *, spread: float
     X, _ = make_blobs(n, centers=n_groups, cluster_std=spread, random_state=seed)
     fits = [KMeans(n_groups, n_init=1, init="random", random_state=s).fit(X) for s in range(n_partitions)]
     return np.array([fit.labels_ for fit in fits])
+
+
+def separated_blobs(
+    n_clusters: int, d: int, n: int, seed: int, *, unequal: bool = False, separation: float = 8.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Normal clusters of unit variance whose centres are at least ``separation`` apart, and their labels; the
+    largest is expected to be three times the smallest if ``unequal``."""
+    rng = np.random.default_rng(seed)
+    centers = np.zeros((0, d))
+    while len(centers) < n_clusters:
+        new = rng.uniform(-1.2, 1.2, d) * separation * n_clusters ** (1 / d)
+        if not len(centers) or np.linalg.norm(centers - new, axis=1).min() >= separation:
+            centers = np.vstack([centers, new])
+    shares = np.linspace(1.0, 3.0 if unequal else 1.0, n_clusters)
+    truth = rng.choice(n_clusters, n, p=shares / shares.sum())
+    return centers[truth] + rng.standard_normal((n, d)), truth

@@ -39,16 +39,3 @@ def cliques(sizes, *, between=0.0):
     weights[np.ix_(starts, starts)] += between
     np.fill_diagonal(weights, 0.0)
     return weights
-
-
-def separated_blobs(n_clusters, d, n, seed, *, unequal=False, separation=8.0):
-    """Normal clusters of unit variance whose centres are at least ``separation`` apart, and their labels."""
-    rng = np.random.default_rng(seed)
-    centers = np.zeros((0, d))
-    while len(centers) < n_clusters:
-        new = rng.uniform(-1.2, 1.2, d) * separation * n_clusters ** (1 / d)
-        if not len(centers) or np.linalg.norm(centers - new, axis=1).min() >= separation:
-            centers = np.vstack([centers, new])
-    shares = np.linspace(1.0, 3.0 if unequal else 1.0, n_clusters)
-    truth = rng.choice(n_clusters, n, p=shares / shares.sum())
-    return centers[truth] + rng.standard_normal((n, d)), truth

@@ -5,6 +5,7 @@ from partita.plots.clusters import ClustersData, clusters, clusters_data
 from partita.plots.coclustering import CoclusteringData, coclustering, coclustering_data
 from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
 from partita.plots.dirichlet_simplex import DirichletSimplexData, dirichlet_simplex, dirichlet_simplex_data
+from partita.plots.eigengap import EigengapData, eigengap, eigengap_data
 from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
 from partita.plots.partition_cost import CostCurve, partition_cost, partition_cost_data
 from partita.plots.restaurant import RestaurantData, restaurant, restaurant_data
@@ -18,6 +19,7 @@ __all__ = [
     "CostCurve",
     "CredibleBallData",
     "DirichletSimplexData",
+    "EigengapData",
     "NClustersData",
     "RestaurantData",
     "SparseShareData",
@@ -32,6 +34,8 @@ __all__ = [
     "credible_ball_data",
     "dirichlet_simplex",
     "dirichlet_simplex_data",
+    "eigengap",
+    "eigengap_data",
     "n_clusters",
     "n_clusters_data",
     "partition_cost",

@@ -41,7 +41,7 @@ def rbf_affinity(X: Any, gamma: float | None, n_neighbors: int) -> np.ndarray:
 
 
 def default_gamma(X: Any, n_neighbors: int) -> float:
-    """1 / (2 s^2), with s the median distance to the n_neighbors-th neighbour; 1 if that is zero.
+    """1 / s^2, with s the median distance to the n_neighbors-th neighbour; 1 if that is zero.
 
     The width of the kernel is then that of the neighbourhoods (von Luxburg 2007, section 8.1), not that of the table: a
     width taken from all distances joins clusters whose number is not small.
@@ -51,7 +51,7 @@ def default_gamma(X: Any, n_neighbors: int) -> float:
         return 1.0
     nearest = NearestNeighbors(n_neighbors=min(n_neighbors, n - 1)).fit(X)
     reach = float(np.median(nearest.kneighbors()[0][:, -1]))
-    return 1.0 / (2.0 * reach**2) if reach > 0.0 else 1.0
+    return 1.0 / reach**2 if reach > 0.0 else 1.0
 
 
 def checked_gamma(gamma: Any) -> float:

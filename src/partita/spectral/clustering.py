@@ -41,7 +41,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     n_neighbors : int
         Nearest neighbours of a row, itself included.
     gamma : float, optional
-        For "rbf". By default 1 / (2 s^2), s the median distance to the ``n_neighbors``-th neighbour.
+        For "rbf". By default 1 / s^2, s the median distance to the ``n_neighbors``-th neighbour.
     max_clusters : int
         The most clusters that "eigengap" considers.
     random_state : int, RandomState, Generator or None

@@ -1,0 +1,121 @@
+"""Eigengap: the smallest eigenvalues of a graph Laplacian, and the gap that says how many clusters there are."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, say_title
+from partita.spectral import SpectralClustering, choose_n_clusters, relative_gaps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+AFTER = "#9fb8cc"
+"""Pale blue: the eigenvalues after the gap."""
+
+
+@dataclass(frozen=True)
+class EigengapData:
+    """What the picture shows.
+
+    Attributes
+    ----------
+    eigenvalues : (m,) array
+        Ascending.
+    n_clusters : int
+        The number of clusters: the marked gap is the one after this many eigenvalues.
+    gap : float
+        The difference of the two eigenvalues, nan if there are no more.
+    relative_gaps : (m - 1,) array
+        How clear each gap is, see `partita.spectral.relative_gaps`; the largest is the choice of "eigengap".
+    """
+
+    eigenvalues: np.ndarray
+    n_clusters: int
+    gap: float
+    relative_gaps: np.ndarray
+
+
+def eigengap_data(spectral: SpectralClustering | Any) -> EigengapData:
+    """Eigenvalues, the gap used and how clear every gap is.
+
+    Parameters
+    ----------
+    spectral : fitted SpectralClustering, or (m,) array-like of eigenvalues
+        Of eigenvalues alone, the number of clusters is the one that "eigengap" would choose.
+    """
+    fitted = isinstance(spectral, SpectralClustering)
+    values = _checked(getattr(spectral, "eigenvalues_", None) if fitted else spectral)
+    n_clusters = int(spectral.n_clusters_) if fitted else choose_n_clusters(values)
+    following = values[n_clusters] if n_clusters < values.size else np.nan
+    return EigengapData(values, n_clusters, float(following - values[n_clusters - 1]), relative_gaps(values))
+
+
+def eigengap(spectral: SpectralClustering | Any, ax: "Axes | None" = None) -> "Axes":
+    """Draw eigenvalues against their number and mark the gap after the last cluster's.
+
+    As many eigenvalues near zero as there are clusters, then a jump: that is a graph in which the number of clusters is clear.
+    Without a jump, the number is a choice.
+
+    Parameters
+    ----------
+    spectral : fitted SpectralClustering, or (m,) array-like of eigenvalues
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure that belongs to no window: ``ax.figure.savefig(path)``.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    data = eigengap_data(spectral)
+    ax = axes_or_new(ax)
+    numbers = np.arange(1, data.eigenvalues.size + 1)
+    colors = [PALETTE[0] if number <= data.n_clusters else AFTER for number in numbers]
+    ax.scatter(numbers, data.eigenvalues, color=colors, zorder=2, clip_on=False)
+    if not np.isnan(data.gap):
+        _mark(ax, data)
+    ax.set_xlim(0.3, numbers[-1] + 0.7)
+    ax.set_ylim(0.0, 1.08 * data.eigenvalues[-1] or 1.0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    ax.set_xlabel("number of the eigenvalue")
+    ax.set_ylabel("eigenvalue")
+    open_frame(ax)
+    say_title(ax, _title(data))
+    return ax
+
+
+def _mark(ax: "Axes", data: EigengapData) -> None:
+    """A band from one eigenvalue to the next, with the gap in numbers."""
+    low, high = data.eigenvalues[data.n_clusters - 1 : data.n_clusters + 1]
+    ax.axhspan(low, high, color=PALETTE[1], alpha=0.15, linewidth=0, zorder=0)
+    ax.plot([data.n_clusters, data.n_clusters + 1], [low, high], color=PALETTE[1], zorder=1)
+    ax.annotate(
+        f"gap {data.gap:.3g}",
+        (data.n_clusters + 0.5, 0.5 * (low + high)),
+        (6, -2),
+        textcoords="offset points",
+        va="top",
+        color=PALETTE[1],
+    )
+
+
+def _title(data: EigengapData) -> str:
+    if np.isnan(data.gap):
+        return f"{groups_in_words(data.n_clusters).capitalize()}: every eigenvalue is used"
+    clearest = int(data.relative_gaps.argmax()) + 1
+    start = f"{groups_in_words(data.n_clusters).capitalize()}: the gap after eigenvalue {data.n_clusters}"
+    if not data.relative_gaps.any():
+        return f"{start} is zero, as are all shown"
+    return f"{start} is the clearest" if clearest == data.n_clusters else f"{start}; the clearest is after {clearest}"
+
+
+def _checked(values: Any) -> np.ndarray:
+    if values is None:
+        raise ValueError("This SpectralClustering has no eigenvalues yet: call fit first.")
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all() or (np.diff(values) < 0.0).any():
+        raise ValueError("Eigenvalues must be a list of finite numbers that do not decrease, at least one.")
+    return values
