@@ -1,7 +1,7 @@
 """Speed of the textbook methods: ``python -m benchmarks.textbook [section ...]``, BLAS threads pinned to 1.
 
-Sections: spectral. A section returns rows of work, what was measured and what must be reached; ratios compare times of one
-run on one machine.
+Sections: spectral, eigengap. A section yields rows of work, what was measured and what must be reached. Times are of one
+thread's processor, so that other programs matter little; ratios compare those of one run on one machine.
 """
 
 import os
@@ -13,17 +13,17 @@ import multiprocessing  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 import warnings  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
+from collections.abc import Callable, Iterator, Sequence  # noqa: E402
 from typing import Any, NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
 from sklearn.cluster import SpectralClustering as Peer  # noqa: E402
-from sklearn.datasets import make_moons  # noqa: E402
+from sklearn.datasets import make_blobs, make_circles, make_moons  # noqa: E402
 from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
 from benchmarks.core import row  # noqa: E402
-from benchmarks.generators import blobs  # noqa: E402
-from partita.spectral import SpectralClustering  # noqa: E402
+from benchmarks.generators import blobs, separated_blobs  # noqa: E402
+from partita.spectral import LAPLACIANS, SpectralClustering  # noqa: E402
 
 Row = tuple[str, str, str]
 PEER_SOLVERS = ("arpack", "lobpcg")  # shift-invert Lanczos, its default, and block conjugate gradients
@@ -31,7 +31,7 @@ LONGEST = 120.0  # seconds that a peer may take
 
 
 def main() -> None:
-    sections: dict[str, Callable[[], Iterator[Row]]] = {"spectral": spectral}
+    sections: dict[str, Callable[[], Iterator[Row]]] = {"spectral": spectral, "eigengap": eigengap}
     print(f"{'work':<58}{'measured':>34}{'must reach':>16}")
     for name in sys.argv[1:] or sections:
         for one in sections[name]():
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 class Timed(NamedTuple):
-    """Seconds of a fit and its agreement with the truth."""
+    """Processor seconds of a fit and its agreement with the truth."""
 
     seconds: float
     agreement: float
@@ -50,10 +50,14 @@ class Timed(NamedTuple):
 
 def spectral(n: int = 100_000, longest: float = LONGEST) -> Iterator[Row]:
     """Nearest neighbours and K given: whole fits, each peer in a process of its own that is ended if it takes too long."""
-    tables = {"12 blobs, d = 8": (*blobs(n, 0), 12), "moons, d = 2": (*make_moons(n, noise=0.1, random_state=0), 2)}
+    tables = {
+        "12 blobs apart, d = 8": (*blobs(n, 0), 12),
+        "12 blobs near, d = 8": (*make_blobs(n, 8, centers=12, cluster_std=3.5, random_state=0), 12),
+        "2 moons, d = 2": (*make_moons(n, noise=0.08, random_state=0), 2),
+    }
     for name, (X, truth, k) in tables.items():
         ours = timed_fit(SpectralClustering(n_clusters=k, laplacian="rw", random_state=0), X, truth)
-        yield f"spectral, {name}, n = {n}, K = {k}: partita", f"{ours.seconds:.1f} s, ARI {ours.agreement:.3f}", ""
+        yield f"spectral, {name}, n = {n}: partita", f"{ours.seconds:.1f} s, ARI {ours.agreement:.3f}", ""
         for solver in PEER_SOLVERS:
             theirs = capped_fit(peer(k, solver), X, truth, longest)
             work = f"  scikit-learn, eigen_solver={solver!r}"
@@ -80,9 +84,9 @@ def peer(n_clusters: int, solver: str) -> Peer:
 def timed_fit(estimator: Any, X: np.ndarray, truth: np.ndarray) -> Timed:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        start = time.perf_counter()
+        start = time.process_time()
         labels = estimator.fit(X).labels_
-    return Timed(time.perf_counter() - start, float(adjusted_rand_score(truth, labels)))
+    return Timed(time.process_time() - start, float(adjusted_rand_score(truth, labels)))
 
 
 def capped_fit(estimator: Any, X: np.ndarray, truth: np.ndarray, longest: float) -> Timed | None:
@@ -93,6 +97,57 @@ def capped_fit(estimator: Any, X: np.ndarray, truth: np.ndarray, longest: float)
             return pool.apply_async(timed_fit, (estimator, X, truth)).get(longest)
         except multiprocessing.TimeoutError:
             return None
+
+
+# --- how often the eigengap finds the number of clusters -------------------------------------------
+
+
+def eigengap(sizes: Sequence[int] = (200, 500, 1000, 2000), seeds: Sequence[int] = (0, 1, 2, 3)) -> Iterator[Row]:
+    """The share of tables whose number of clusters is found, with every Laplacian; "rbf" up to 500 rows."""
+    for name, make, expected in KINDS:
+        tables = [(n, make(n, seed)) for n in sizes for seed in seeds]
+        for affinity, most in (("nearest_neighbors", np.inf), ("rbf", 500)):
+            fitting = [X for n, X in tables if n <= most]
+            found = [[fitted_number(X, affinity, laplacian) for X in fitting] for laplacian in LAPLACIANS]
+            shares = ", ".join(f"{np.mean(np.array(numbers) == expected):.2f}" for numbers in found)
+            yield f"eigengap, {affinity}, {name} (sym, rw, unnormalized)", shares, ""
+
+
+def fitted_number(X: np.ndarray, affinity: str, laplacian: str) -> int:
+    return SpectralClustering(affinity=affinity, laplacian=laplacian, random_state=0).fit(X).n_clusters_
+
+
+def moons(noise: float) -> Callable[[int, int], np.ndarray]:
+    return lambda n, seed: make_moons(n, noise=noise, random_state=seed)[0]
+
+
+def circles(noise: float) -> Callable[[int, int], np.ndarray]:
+    return lambda n, seed: make_circles(n, noise=noise, factor=0.5, random_state=seed)[0]
+
+
+def separated(k: int, d: int, separation: float) -> Callable[[int, int], np.ndarray]:
+    return lambda n, seed: separated_blobs(k, d, max(n, 40 * k), seed, unequal=seed % 2 == 1, separation=separation)[0]
+
+
+def cloud(d: int) -> Callable[[int, int], np.ndarray]:
+    return lambda n, seed: np.random.default_rng(seed).standard_normal((n, d))
+
+
+def square(n: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random((n, 2))
+
+
+KINDS: list[tuple[str, Callable[[int, int], np.ndarray], int]] = [
+    *((f"2 moons, noise {noise}", moons(noise), 2) for noise in (0.03, 0.05, 0.08)),
+    *((f"2 circles, noise {noise}", circles(noise), 2) for noise in (0.03, 0.05, 0.08)),
+    *(
+        (f"{k} blobs, d = {d}, {s:g} sd", separated(k, d, s), k)
+        for k in (2, 5, 10)
+        for d, s in ((2, 6.0), (2, 8.0), (10, 8.0))
+    ),
+    *((f"1 normal, d = {d}", cloud(d), 1) for d in (2, 10)),
+    ("1 square", square, 1),
+]
 
 
 if __name__ == "__main__":

@@ -24,7 +24,10 @@ def fit(rows=X, **options):
         ({"n_clusters": True}, "n_clusters must be a whole number .* got True"),
         ({"n_clusters": 2.5}, "n_clusters must be a whole number .* got 2.5"),
         ({"n_clusters": None}, "n_clusters must be a whole number .* got None"),
-        ({"n_clusters": "eigengapp"}, "n_clusters must be one of 'eigengap'; got 'eigengapp'. Did you mean 'eigengap'?"),
+        (
+            {"n_clusters": "eigengapp"},
+            "n_clusters must be one of 'eigengap'; got 'eigengapp'. Did you mean 'eigengap'?",
+        ),
         ({"laplacian": "unnormalised"}, "got 'unnormalised'. Did you mean 'unnormalized'?"),
         ({"affinity": "nearest_neighbours"}, "got 'nearest_neighbours'. Did you mean 'nearest_neighbors'?"),
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1, got 0"),

@@ -78,7 +78,12 @@ def test_separated_blobs(laplacian, n_clusters):
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
 def test_one_cloud_is_one_cluster(laplacian):
     rng = np.random.default_rng(0)
-    for X in (rng.standard_normal((300, 2)), rng.standard_normal((400, 10)), rng.random((600, 2)), rng.random((300, 3))):
+    for X in (
+        rng.standard_normal((300, 2)),
+        rng.standard_normal((400, 10)),
+        rng.random((600, 2)),
+        rng.random((300, 3)),
+    ):
         found = SpectralClustering(laplacian=laplacian).fit(X)
         assert found.n_clusters_ == 1
         assert not found.labels_.any()
@@ -88,7 +93,9 @@ def test_one_cloud_is_one_cluster(laplacian):
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_components_are_clusters_up_to_the_limit(laplacian, form):
     for sizes in ([20, 15], [30, 10, 5, 5], [12] * 20, [40, 1, 1]):
-        found = SpectralClustering(laplacian=laplacian, affinity="precomputed", random_state=0).fit(form(cliques(sizes)))
+        found = SpectralClustering(laplacian=laplacian, affinity="precomputed", random_state=0).fit(
+            form(cliques(sizes))
+        )
         assert found.n_clusters_ == len(sizes)
         assert np.bincount(found.labels_).tolist() == sizes
         assert found.gap_ == found.eigenvalues_[len(sizes)] > 0
@@ -96,7 +103,9 @@ def test_components_are_clusters_up_to_the_limit(laplacian, form):
 
 def test_stray_objects_beyond_the_limit_do_not_count():
     W = cliques([40, 30, 20, *[1] * 8, 2])
-    with pytest.warns(UserWarning, match="12 components and there are 3 clusters: the 9 smallest components, 10 objects"):
+    with pytest.warns(
+        UserWarning, match="12 components and there are 3 clusters: the 9 smallest components, 10 objects"
+    ):
         found = SpectralClustering(affinity="precomputed", max_clusters=4, random_state=0).fit(W)
     assert np.bincount(found.labels_).tolist() == [50, 30, 20]
     assert found.eigenvalues_.size == 5
@@ -104,7 +113,9 @@ def test_stray_objects_beyond_the_limit_do_not_count():
 
 
 def test_more_sizeable_components_than_the_limit():
-    with pytest.warns(UserWarning, match="9 components and there are 4 clusters: the 5 smallest components, 25 objects"):
+    with pytest.warns(
+        UserWarning, match="9 components and there are 4 clusters: the 5 smallest components, 25 objects"
+    ):
         found = SpectralClustering(affinity="precomputed", max_clusters=4, random_state=0).fit(cliques([5] * 9))
     assert np.bincount(found.labels_).tolist() == [30, 5, 5, 5]
     assert found.gap_ == 0.0

@@ -13,7 +13,6 @@ from partita.spectral import components, eigensolvers, spectrum
 from partita.spectral.eigensolvers import smallest_eigenpairs
 
 
-
 def use(route, monkeypatch):
     """Send every component through one sparse solver."""
     monkeypatch.setattr(eigensolvers, "DENSE_SIZE", 0)

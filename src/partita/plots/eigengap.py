@@ -56,7 +56,8 @@ def eigengap(spectral: SpectralClustering | Any, ax: "Axes | None" = None) -> "A
     """Draw eigenvalues against their number and mark the gap after the last cluster's.
 
     As many eigenvalues near zero as there are clusters, then a jump: that is a graph in which the number of clusters is clear.
-    Without a jump, the number is a choice.
+    Without a jump, the number is a choice. The axis has a square-root scale, on which the eigenvalues of a curve lie
+    on a line; gaps are judged on it too (`partita.spectral.relative_gaps`).
 
     Parameters
     ----------
@@ -78,10 +79,11 @@ def eigengap(spectral: SpectralClustering | Any, ax: "Axes | None" = None) -> "A
     if not np.isnan(data.gap):
         _mark(ax, data)
     ax.set_xlim(0.3, numbers[-1] + 0.7)
-    ax.set_ylim(0.0, 1.08 * data.eigenvalues[-1] or 1.0)
+    ax.set_yscale("function", functions=(lambda y: np.sqrt(np.maximum(y, 0.0)), np.square))
+    ax.set_ylim(0.0, 1.1 * data.eigenvalues[-1] or 1.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlabel("number of the eigenvalue")
-    ax.set_ylabel("eigenvalue")
+    ax.set_ylabel("eigenvalue (square-root scale)")
     open_frame(ax)
     say_title(ax, _title(data))
     return ax
@@ -92,14 +94,10 @@ def _mark(ax: "Axes", data: EigengapData) -> None:
     low, high = data.eigenvalues[data.n_clusters - 1 : data.n_clusters + 1]
     ax.axhspan(low, high, color=PALETTE[1], alpha=0.15, linewidth=0, zorder=0)
     ax.plot([data.n_clusters, data.n_clusters + 1], [low, high], color=PALETTE[1], zorder=1)
-    ax.annotate(
-        f"gap {data.gap:.3g}",
-        (data.n_clusters + 0.5, 0.5 * (low + high)),
-        (6, -2),
-        textcoords="offset points",
-        va="top",
-        color=PALETTE[1],
-    )
+    middle = (0.5 * (np.sqrt(low) + np.sqrt(high))) ** 2
+    m = data.eigenvalues.size
+    x, side = (0.4, "left") if 2 * data.n_clusters > m else (m + 0.6, "right")  # the side without points
+    ax.text(x, middle, f"gap {data.gap:.3g}", ha=side, va="center", color=PALETTE[1])
 
 
 def _title(data: EigengapData) -> str:
