@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import entropy, table
-from benchmarks.generators import GROUP_SHARES, mixed_groups
+from benchmarks import entropy, table, textbook
+from benchmarks.generators import GROUP_SHARES, mixed_groups, separated_blobs
 from scipy.stats import norm
 from sklearn.metrics import adjusted_rand_score
 
@@ -173,6 +173,49 @@ class TestEntropy:
     def test_without_the_wines_one_line_says_what_to_set(self, tmp_path):
         with pytest.raises(SystemExit, match="set PARTITA_BENCHMARK_DATA"):
             entropy.wine_table(tmp_path / "wine.csv")
+
+
+class TestTextbook:
+    def test_spectral_rows_compare_with_every_solver(self, monkeypatch):
+        monkeypatch.setattr(textbook, "capped_fit", lambda estimator, X, truth, longest: stand_in_peer(estimator))
+        monkeypatch.setattr(
+            textbook, "timed_fit", lambda estimator, X, truth: textbook.Timed(3.0, estimator.n_clusters)
+        )
+        rows = list(textbook.spectral(n=300, longest=7.0))
+        assert rows[:4] == [
+            ("spectral, 12 blobs apart, d = 8, n = 300: partita", "3.0 s, ARI 12.000", ""),
+            ("  scikit-learn, eigen_solver='arpack'", "not done in 7 s", "<= 1.2 x"),
+            ("  scikit-learn, eigen_solver='lobpcg'", "2.0 s, ARI 0.500", ""),
+            ("", "partita 1.50 x", "<= 1.2 x"),
+        ]
+        assert len(rows) == 12
+
+    def test_fits_are_timed_and_compared_with_the_truth(self):
+        X, truth = separated_blobs(3, 2, 150, 0)
+        for estimator in (textbook.SpectralClustering(random_state=0), textbook.peer(3, "arpack")):
+            timed = textbook.timed_fit(estimator, X, truth)
+            assert timed.agreement == 1.0
+            assert timed.seconds > 0
+
+    def test_eigengap_rows_carry_shares_of_tables(self, monkeypatch):
+        monkeypatch.setattr(textbook, "KINDS", [("blobs", textbook.separated(2, 2, 12.0), 2)])
+        monkeypatch.setattr(
+            textbook, "fitted_number", lambda X, affinity, laplacian: 2 if (laplacian, len(X)) != ("sym", 90) else 3
+        )
+        rows = list(textbook.eigengap(sizes=(80, 90, 600), seeds=(0, 1)))
+        assert rows == [
+            ("eigengap, nearest_neighbors, blobs", "sym 0.67, unnormalized 1.00", ""),
+            ("eigengap, rbf, blobs", "sym 0.50, unnormalized 1.00", ""),
+        ]
+
+    @pytest.mark.parametrize(("name", "make", "expected"), textbook.KINDS, ids=[kind[0] for kind in textbook.KINDS])
+    def test_tables_of_the_eigengap_are_seeded(self, name, make, expected):
+        np.testing.assert_array_equal(make(60, 1), make(60, 1))
+        assert not np.array_equal(make(60, 1), make(60, 2))
+
+
+def stand_in_peer(estimator):
+    return None if estimator.eigen_solver == "arpack" else textbook.Timed(2.0, 0.5)
 
 
 def short_fit(groups, seed):

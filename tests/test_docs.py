@@ -16,6 +16,7 @@ from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Pi
 from partita.runs.clustering import read_input
 from partita.runs.request import Request
 from partita.runs.words import describe_input
+from partita.spectral import SpectralClustering
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -62,6 +63,7 @@ def test_the_pages_that_should_have_examples_have_some():
         "entropy",
         "conjugate-pairs",
         "finite-mixtures",
+        "spectral",
     )
     assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= named
 
@@ -80,6 +82,7 @@ def test_links_between_files_lead_somewhere(page):
         ("priors", [DirichletProcess, PitmanYor, FiniteMixtures, FiniteDirichlet, StickBreaking]),
         ("gibbs", [Gibbs]),
         ("em", [EM]),
+        ("spectral", [SpectralClustering]),
     ],
 )
 def test_every_option_is_described(page, kinds):

@@ -55,8 +55,8 @@ def eigengap_data(spectral: SpectralClustering | Any) -> EigengapData:
 def eigengap(spectral: SpectralClustering | Any, ax: "Axes | None" = None) -> "Axes":
     """Draw eigenvalues against their number and mark the gap after the last cluster's.
 
-    As many eigenvalues near zero as there are clusters, then a jump: that is a graph in which the number of clusters is clear.
-    Without a jump, the number is a choice. The axis has a square-root scale, on which the eigenvalues of a curve lie
+    As many eigenvalues near zero as there are clusters, then a jump: the number of clusters is clear. Without a jump,
+    the number is a choice. The axis has a square-root scale, on which the eigenvalues of a curve lie
     on a line; gaps are judged on it too (`partita.spectral.relative_gaps`).
 
     Parameters

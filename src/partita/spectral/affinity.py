@@ -73,7 +73,7 @@ def callable_affinity(X: Any, affinity: Callable[..., Any]) -> Any:
 
 
 def given_affinity(matrix: Any, *, what: str = "The affinity matrix") -> Any:
-    """A square, finite, symmetric matrix without negative cells, dense or csr; asymmetry of rounding is averaged out."""
+    """A square, finite, symmetric matrix without negative cells, dense or csr; asymmetry of rounding is averaged."""
     matrix = csr_array(matrix, dtype=np.float64) if issparse(matrix) else np.asarray(matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{what} must be square, a row and a column for every object; its shape is {matrix.shape}.")

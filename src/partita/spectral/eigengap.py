@@ -7,7 +7,7 @@ FLOOR = 0.25
 
 
 def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
-    """How clear the gap after each eigenvalue is: g_k = (f_{k+1} - f_k) / (f_{k+1} + f_m / 4), with f = sqrt(eigenvalue).
+    """How clear the gap after each eigenvalue is: g_k = (f_{k+1} - f_k) / (f_{k+1} + f_m / 4), f = sqrt(eigenvalue).
 
     Plain differences grow along the spectrum of a curve, where the k-th eigenvalue is about k^2, and so they point
     nowhere. Three thoughts lead to g:

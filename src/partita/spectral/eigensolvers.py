@@ -37,8 +37,8 @@ def smallest_eigenpairs(laplacian: Any, k: int) -> tuple[np.ndarray, np.ndarray]
     Up to 500 objects, or a third of them wanted: LAPACK. Otherwise ARPACK, in one of two ways. A *long* graph
     (neighbours on a curve or surface) has tiny eigenvalues, which plain Lanczos needs thousands of steps to tell
     apart, but narrow cuts, so that its factorisation stays sparse: shift-invert. A *compact* graph (neighbours in
-    many dimensions) has a factorisation with about n^2 entries and eigenvalues well apart: plain Lanczos on c I - L. The
-    profile of the reverse Cuthill-McKee order tells the two apart in linear time (George and Liu 1981).
+    many dimensions) has a factorisation with about n^2 entries and eigenvalues well apart: plain Lanczos on c I - L.
+    The profile of the reverse Cuthill-McKee order tells the two apart in linear time (George and Liu 1981).
 
     One-vector Lanczos may miss copies of a multiple eigenvalue; what was found is deflated and the next eigenvalue
     computed until none that is smaller is left. The start vector is fixed.
