@@ -15,8 +15,9 @@ def test_pieces_and_rest_make_a_stick_for_every_prior(prior):
     (data,) = stick_breaking_data(prior, 6, draws=4, random_state=3)
     assert data.weights.shape == (4, 6)
     np.testing.assert_allclose(data.weights.sum(axis=1) + data.rest, 1, atol=1e-12)
-    rng = np.random.default_rng(np.random.SeedSequence(3))
-    np.testing.assert_array_equal(data.weights, [prior.sample_weights(6, rng) for _ in range(4)])
+    seeds = np.random.SeedSequence(3).spawn(4)
+    drawn = [prior.sample_weights(6, np.random.default_rng(seed)) for seed in seeds]
+    np.testing.assert_array_equal(data.weights, drawn)
     stick_breaking(prior, 6, random_state=3).figure.draw_without_rendering()
 
 

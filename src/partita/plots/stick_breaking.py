@@ -55,15 +55,14 @@ def stick_breaking_data(
     draws : int
         Sticks per prior.
     random_state : None, int, RandomState or Generator
-        The same numbers serve every prior, so that they are compared and not their luck.
+        Stick by stick the same random numbers serve every prior, so that they are compared and not their luck.
     """
     n, draws = whole_number("n", n, 1), whole_number("draws", draws, 1)
-    seed = seed_from(random_state)
-    found = []
-    for name, one in _named(prior).items():
-        rng = np.random.default_rng(seed)
-        found.append(StickBreakingData(name, np.array([one.sample_weights(n, rng) for _ in range(draws)])))
-    return tuple(found)
+    seeds = seed_from(random_state).spawn(draws)
+    return tuple(
+        StickBreakingData(name, np.array([one.sample_weights(n, np.random.default_rng(seed)) for seed in seeds]))
+        for name, one in _named(prior).items()
+    )
 
 
 def stick_breaking(
