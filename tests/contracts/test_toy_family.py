@@ -59,3 +59,10 @@ def draws(case, prior, seed):
         labels = canonical(tuple(state.allocation.labels.tolist()))
         assert info.n_clusters == max(labels) + 1
         yield labels
+
+
+def test_a_family_that_lacks_what_em_needs_says_so():
+    family, table = Waiting.examples()[0]
+    likelihood = family.resolve(table)
+    with pytest.raises(NotImplementedError, match="does not implement ml_params, which EM needs"):
+        Conjugate.ml_params(likelihood, np.zeros((1, 2)), 0.0)

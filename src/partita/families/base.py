@@ -40,7 +40,8 @@ class Conjugate(ABC):
 
     Statistics are additive: ``suffstats`` of two blocks of rows sum to those of both. Compiled code reads
     the same statistics from ``state.stats``, one row per slot, and the generic names of
-    `partita.kernels.names` are implemented for the class of ``state``.
+    `partita.kernels.names` are implemented for the class of ``state``. What is about parameters given statistics may be
+    left out by a family that is only sampled.
     """
 
     #: What the model is called in messages.
@@ -70,7 +71,6 @@ class Conjugate(ABC):
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> Any:
         """One draw of each cluster's parameters given its statistics (zeros: from the prior)."""
 
-    @abstractmethod
     def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> Any:
         """Each cluster's parameters at the mode of their joint posterior density given its statistics.
 
@@ -78,34 +78,35 @@ class Conjugate(ABC):
         with a pseudocount or shape below 1, the mode among parameters of at least ``least``: with 0 the point of
         the boundary that the density grows to. Elsewhere ``least`` changes nothing.
         """
+        raise self._lacks("map_params", "EM and Posterior.costs")
 
-    @abstractmethod
     def ml_params(self, stats: np.ndarray, reg_covar: float) -> Any:
         """Each cluster's parameters at the maximum of the likelihood given its statistics, which may be fractional.
 
         In the form of ``sample_params``. ``reg_covar`` is added to variances. What no cell speaks of is at the
         prior's mode.
         """
+        raise self._lacks("ml_params", "EM")
 
     @property
-    @abstractmethod
     def n_params(self) -> int:
         """How many free parameters a cluster has."""
+        raise self._lacks("n_params", "EM")
 
-    @abstractmethod
     def log_prior_density(self, params: Any) -> np.ndarray:
         """Log density (K,) of each cluster's parameters under the prior."""
+        raise self._lacks("log_prior_density", "EM and Posterior.costs")
 
-    @abstractmethod
     def summed_log_likelihood(self, stats: np.ndarray, params: Any) -> np.ndarray:
         """Log density (K,) of the observed cells behind each row of ``stats`` given the parameters."""
+        raise self._lacks("summed_log_likelihood", "Posterior.costs")
 
-    @abstractmethod
     def log_likelihood_by_column(self, rows: Any, params: Any, *, reverse: bool = False) -> np.ndarray:
         """Terms (n, K, d) of every row's log density given each cluster's parameters, column by column.
 
         As ``log_predictive_by_column``, with parameters in place of statistics.
         """
+        raise self._lacks("log_likelihood_by_column", "EM")
 
     def log_likelihood(self, rows: Any, params: Any) -> np.ndarray:
         """Log density (n, K) of every row's observed cells given each cluster's parameters."""
@@ -137,6 +138,9 @@ class Conjugate(ABC):
         ``stats`` (C, K, S) are the clusters' statistics for each of C completions of the missing cells, usually one;
         ``shares`` (K,) the clusters' weights, by which the others are mixed when a cluster is told from them.
         """
+
+    def _lacks(self, method: str, who: str) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} does not implement {method}, which {who} needs.")
 
     def column_names(self, schema: Schema) -> list[str]:
         """Names of its columns in its own order."""

@@ -217,13 +217,13 @@ class Prior(Parameters, ABC):
     def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw labels in order of appearance."""
 
-    @abstractmethod
     def sample_weights_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw the weights of the first n components."""
+        raise NotImplementedError(f"{type(self).__name__} has no sample_weights_given, which sample_weights needs.")
 
-    @abstractmethod
     def log_cluster_counts(self, n: int) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function from concentrations (m,) to log P(K = k), (m, most clusters) for k = 1, 2, ..."""
+        raise NotImplementedError(f"{type(self).__name__} has no log_cluster_counts, which counting clusters needs.")
 
     def most_clusters(self, n: int) -> int:
         """The most clusters that n rows can fall into, but for a probability of 1e-16."""
