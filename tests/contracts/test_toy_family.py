@@ -11,6 +11,7 @@ from tests.oracles.partitions import canonical, counts_agree, set_partitions
 
 from partita.engines import Gibbs
 from partita.engines.model import Model
+from partita.families import Conjugate
 from partita.families.base import one_hot
 from partita.priors import DirichletProcess, StickBreaking
 
@@ -62,7 +63,7 @@ def draws(case, prior, seed):
 
 
 def test_a_family_that_lacks_what_em_needs_says_so():
-    family, table = Waiting.examples()[0]
+    family, table = toy_family.Waiting.examples()[0]
     likelihood = family.resolve(table)
     with pytest.raises(NotImplementedError, match="does not implement ml_params, which EM needs"):
         Conjugate.ml_params(likelihood, np.zeros((1, 2)), 0.0)
