@@ -139,6 +139,12 @@ def square(n: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).random((n, 2))
 
 
+def arc(n: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0.0, np.pi, n)
+    return np.c_[np.cos(angles), np.sin(angles)] + 0.03 * rng.standard_normal((n, 2))
+
+
 KINDS: list[tuple[str, Callable[[int, int], np.ndarray], int]] = [
     *((f"2 moons, noise {noise}", moons(noise), 2) for noise in (0.03, 0.05, 0.08)),
     *((f"2 circles, noise {noise}", circles(noise), 2) for noise in (0.03, 0.05, 0.08)),
@@ -149,6 +155,7 @@ KINDS: list[tuple[str, Callable[[int, int], np.ndarray], int]] = [
     ),
     *((f"1 normal, d = {d}", cloud(d), 1) for d in (2, 10)),
     ("1 square", square, 1),
+    ("1 arc, noise 0.03", arc, 1),
 ]
 
 

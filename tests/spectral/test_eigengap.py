@@ -14,8 +14,8 @@ GRID = sorted(i**2 + j**2 for i in range(20) for j in range(20))[:21]
 
 
 def test_gaps_by_hand():
-    np.testing.assert_allclose(relative_gaps([0.0, 1.0, 4.0]), [1 / 1.5, 1 / 2.5])
-    np.testing.assert_allclose(relative_gaps([0.0, 0.0, 9.0]), [0.0, 1 / 1.25])
+    np.testing.assert_allclose(relative_gaps([0.0, 1.0, 4.0]), [1 / 2.0, 1 / 3.0])
+    np.testing.assert_allclose(relative_gaps([0.0, 0.0, 9.0]), [0.0, 1 / 1.5])
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-FLOOR = 0.25
-"""Share of the largest frequency that is added to every frequency below a gap."""
+FLOOR = 0.5
+"""Share of the largest frequency that is added to the frequency above a gap."""
 
 
 def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
-    """How clear the gap after each eigenvalue is: g_k = (f_{k+1} - f_k) / (f_{k+1} + f_m / 4), f = sqrt(eigenvalue).
+    """How clear the gap after each eigenvalue is: g_k = (f_{k+1} - f_k) / (f_{k+1} + f_m / 2), f = sqrt(eigenvalue).
 
     Plain differences grow along the spectrum of a curve, where the k-th eigenvalue is about k^2, and so they point
     nowhere. Three thoughts lead to g:
@@ -17,7 +17,7 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     - A gap counts relative to the scale at which it appears: Azran and Ghahramani (2006) look at a random walk after
       t steps for all t, and the largest of their gaps max_t (1 - l_k)^t - (1 - l_{k+1})^t is nearly a function of the
       ratio l_k / l_{k+1} alone.
-    - A floor, a quarter of the largest frequency computed, keeps ratios of two tiny eigenvalues from winning.
+    - A floor, half of the largest frequency computed, keeps ratios of two tiny eigenvalues from winning.
 
     For an interval (f = 0, 1, 2, ...), a square or a normal distribution g_1 is the largest, "one cluster".
 

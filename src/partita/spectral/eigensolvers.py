@@ -18,8 +18,8 @@ TOLERANCE = 1e-10
 MISSED = 1e-8
 """Relative excess from which an eigenvalue outside of those found is one that was missed."""
 
-KRYLOV_SIZE = 60
-"""Least number of Lanczos vectors: fewer need many more restarts."""
+KRYLOV_SIZES = {True: 20, False: 60}
+"""Least number of Lanczos vectors, for long graphs and for others: plain Lanczos with fewer restarts often."""
 
 LONG = 50
 """A graph is long when its mean profile width, in the Cuthill-McKee order, is at most this part of its objects."""
@@ -54,8 +54,9 @@ def smallest_eigenpairs(laplacian: Any, k: int) -> tuple[np.ndarray, np.ndarray]
     if n <= DENSE_SIZE or 3 * k >= n:
         full = laplacian.toarray() if issparse(laplacian) else laplacian
         return eigh(full, subset_by_index=[0, k - 1])
-    largest, value = _shift_invert(laplacian) if _is_long(laplacian) else _reversed(laplacian)
-    transformed, vectors = _all_largest(largest, k)
+    long = _is_long(laplacian)
+    operator, value = _shift_invert(laplacian) if long else _reversed(laplacian)
+    transformed, vectors = _all_largest(operator, k, min(n, max(2 * k + 1, KRYLOV_SIZES[long])))
     values = value(transformed)
     order = np.argsort(values, kind="stable")
     return values[order], vectors[:, order]
@@ -92,12 +93,11 @@ def _reversed(laplacian: Any) -> tuple[LinearOperator, Callable[[np.ndarray], np
     return LinearOperator((n, n), lambda x: bound * x - laplacian @ x, dtype=np.float64), lambda rest: bound - rest
 
 
-def _all_largest(operator: LinearOperator, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _all_largest(operator: LinearOperator, k: int, krylov_size: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenpairs of a positive operator, none left out."""
     n = operator.shape[0]
     rng = np.random.default_rng(0)
-    size = min(n, max(2 * k + 1, KRYLOV_SIZE))
-    values, vectors = eigsh(operator, k, which="LA", v0=rng.uniform(-1.0, 1.0, n), ncv=size, tol=TOLERANCE)
+    values, vectors = eigsh(operator, k, which="LA", v0=rng.uniform(-1.0, 1.0, n), ncv=krylov_size, tol=TOLERANCE)
 
     def without_found(x: np.ndarray) -> np.ndarray:
         return operator.matvec(x) - vectors @ (values * (vectors.T @ x))
