@@ -81,12 +81,16 @@ def peer(n_clusters: int, solver: str) -> Peer:
     )
 
 
-def timed_fit(estimator: Any, X: np.ndarray, truth: np.ndarray) -> Timed:
+def timed_fit(estimator: Any, X: np.ndarray, truth: np.ndarray, repeats: int = 2) -> Timed:
+    """The shortest of some fits."""
+    seconds = np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        start = time.process_time()
-        labels = estimator.fit(X).labels_
-    return Timed(time.process_time() - start, float(adjusted_rand_score(truth, labels)))
+        for _ in range(repeats):
+            start = time.process_time()
+            labels = estimator.fit(X).labels_
+            seconds = min(seconds, time.process_time() - start)
+    return Timed(seconds, float(adjusted_rand_score(truth, labels)))
 
 
 def capped_fit(estimator: Any, X: np.ndarray, truth: np.ndarray, longest: float) -> Timed | None:

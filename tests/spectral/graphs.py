@@ -1,7 +1,7 @@
 """Graphs and tables for the tests of the spectral room."""
 
 import numpy as np
-from scipy.sparse import block_diag, csr_array, diags_array, eye_array, kron
+from scipy.sparse import block_diag, csr_array, diags_array, identity, kron
 from sklearn.neighbors import kneighbors_graph
 
 
@@ -29,7 +29,7 @@ def torus(rows, columns):
     def ring(n):
         return diags_array([np.ones(1), np.ones(n - 1), np.ones(n - 1), np.ones(1)], offsets=[1 - n, -1, 1, n - 1])
 
-    return csr_array(kron(ring(rows), eye_array(columns)) + kron(eye_array(rows), ring(columns)))
+    return csr_array(kron(ring(rows), identity(columns)) + kron(identity(rows), ring(columns)))
 
 
 def cliques(sizes, *, between=0.0):

@@ -52,8 +52,8 @@ def test_wrong_matrices_say_where(form):
         with pytest.raises(ValueError, match=words):
             fit(form(W), affinity="precomputed")
 
-    refused("must not be negative.*1 cell is.* the first is -0.5 at row 3, column 7", {(3, 7): -0.5})
-    refused("must be finite; 2 cells are .* the first is nan at row 1, column 2", {(1, 2): np.nan, (2, 1): np.nan})
+    refused("must not be negative.*; the first wrong cell of 1 is -0.5 at row 3, column 7", {(3, 7): -0.5})
+    refused("must be finite; the first wrong cell of 2 is nan at row 1, column 2", {(1, 2): np.nan, (2, 1): np.nan})
     refused("must be finite; .*inf at row 0, column 9", {(0, 9): np.inf, (9, 0): np.inf})
     refused(r"must be symmetric; cell \(1, 8\) is 0.25 and cell \(8, 1\) is 0", {(1, 8): 0.25})
     with pytest.raises(ValueError, match=r"must be square.* its shape is \(10, 9\)"):
@@ -79,7 +79,9 @@ def test_large_dense_matrices_are_refused_before_they_are_made(affinity):
 def test_missing_cells_are_counted_and_named(form):
     gaps = X.copy()
     gaps[[3, 3, 9, 20, 30], [0, 1, 2, 0, 0]] = [np.nan, np.inf, np.nan, np.nan, np.nan]
-    with pytest.raises(ValueError, match=r"X has 5 missing or infinite cells \(NaN or inf; rows 3, 9, 20, \.\.\.\)"):
+    with pytest.raises(
+        ValueError, match=r"X has missing or infinite cells \(NaN, inf\): 5 in all, in rows 3, 9, 20, \.\.\.\. Sp"
+    ):
         fit(form(gaps))
 
 

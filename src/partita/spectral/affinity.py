@@ -81,8 +81,8 @@ def given_affinity(matrix: Any, *, what: str = "The affinity matrix") -> Any:
         matrix.sum_duplicates()
     else:
         refuse_large(matrix.shape[0], what)
-    _refuse_cells(matrix, lambda cells: ~np.isfinite(cells), what, "must be finite")
-    _refuse_cells(matrix, lambda cells: cells < 0.0, what, "must not be negative: 0 is no similarity at all")
+    _refuse_cells(matrix, lambda cells: ~np.isfinite(cells), f"{what} must be finite")
+    _refuse_cells(matrix, lambda cells: cells < 0.0, f"{what} must not be negative (0 is no similarity at all)")
     return _symmetric(matrix, what)
 
 
@@ -104,17 +104,11 @@ def _required_arguments(function: Callable[..., Any]) -> int:
     return sum(one.kind in positional and one.default is inspect.Parameter.empty for one in parameters)
 
 
-def _refuse_cells(matrix: Any, wrong: Callable[[np.ndarray], np.ndarray], what: str, words: str) -> None:
-    cells = matrix.data if issparse(matrix) else matrix
-    if not wrong(cells).any():
-        return
-    i, j, value = _first(matrix, wrong)
-    count = int(np.count_nonzero(wrong(cells)))
-    places = "1 cell" if count == 1 else f"{count:,} cells"
-    raise ValueError(
-        f"{what} {words}; {places} {'is' if count == 1 else 'are'} (NaN and inf are not finite), "
-        f"the first is {value} at row {i}, column {j}."
-    )
+def _refuse_cells(matrix: Any, wrong: Callable[[np.ndarray], np.ndarray], rule: str) -> None:
+    count = int(np.count_nonzero(wrong(matrix.data if issparse(matrix) else matrix)))
+    if count:
+        i, j, value = _first(matrix, wrong)
+        raise ValueError(f"{rule}; the first wrong cell of {count:,} is {value} at row {i}, column {j}.")
 
 
 def _first(matrix: Any, wrong: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int, float]:

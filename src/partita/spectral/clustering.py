@@ -159,8 +159,8 @@ def _refuse_gaps(X: Any) -> None:
         rows = np.unique(X.tocoo().row[~np.isfinite(cells)]) if issparse(X) else np.flatnonzero(~np.isfinite(X).all(1))
         named = ", ".join(map(str, rows[:3])) + (", ..." if rows.size > 3 else "")
         raise ValueError(
-            f"X has {n_wrong} missing or infinite cells (NaN or inf; rows {named}): spectral clustering needs every "
-            "cell. Fill them or leave the rows out; partita.Mixture takes missing cells as they are."
+            f"X has missing or infinite cells (NaN, inf): {n_wrong} in all, in rows {named}. Spectral clustering needs "
+            "every cell: fill them or leave the rows out; partita.Mixture takes missing cells as they are."
         )
 
 

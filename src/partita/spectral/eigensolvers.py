@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, eye_array, issparse
+from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
@@ -77,8 +77,10 @@ def _shift_invert(laplacian: Any) -> tuple[LinearOperator, Callable[[np.ndarray]
     """The inverse of L + s I, and how its eigenvalues become those of L."""
     n = laplacian.shape[0]
     shift = SHIFT * laplacian.diagonal().mean()
+    shifted = laplacian.tocsc(copy=True)
+    shifted.setdiag(shifted.diagonal() + shift)
     factors = splu(
-        (laplacian + shift * eye_array(n)).tocsc(),
+        shifted,
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
