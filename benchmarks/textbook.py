@@ -49,23 +49,27 @@ class Timed(NamedTuple):
 
 
 def spectral(n: int = 100_000, longest: float = LONGEST) -> Iterator[Row]:
-    """Nearest neighbours and K given, whole fits; a peer has a process of its own, ended if it takes too long."""
+    """Nearest neighbours and K given, whole fits; a peer has a process of its own, ended if it takes too long.
+
+    The ratio to reach is that to the peer's like solver: shift-invert on a surface; in many dimensions, where that does
+    not end and the peer has no plain Lanczos, lobpcg.
+    """
     tables = {
-        "12 blobs apart, d = 8": (*blobs(n, 0), 12),
-        "12 blobs near, d = 8": (*make_blobs(n, 8, centers=12, cluster_std=3.5, random_state=0), 12),
-        "2 moons, d = 2": (*make_moons(n, noise=0.08, random_state=0), 2),
+        "12 blobs apart, d = 8": (*blobs(n, 0), 12, "lobpcg"),
+        "12 blobs near, d = 8": (*make_blobs(n, 8, centers=12, cluster_std=3.5, random_state=0), 12, "lobpcg"),
+        "2 moons, d = 2": (*make_moons(n, noise=0.08, random_state=0), 2, "arpack"),
     }
-    for name, (X, truth, k) in tables.items():
+    for name, (X, truth, k, like) in tables.items():
         ours = timed_fit(SpectralClustering(n_clusters=k, laplacian="rw", random_state=0), X, truth)
         yield f"spectral, {name}, n = {n}: partita", f"{ours.seconds:.1f} s, ARI {ours.agreement:.3f}", ""
         for solver in PEER_SOLVERS:
             theirs = capped_fit(peer(k, solver), X, truth, longest)
             work = f"  scikit-learn, eigen_solver={solver!r}"
             if theirs is None:
-                yield work, f"not done in {longest:.0f} s", "<= 1.2 x"
+                yield work, f"not done in {longest:.0f} s", ""
             else:
                 yield work, f"{theirs.seconds:.1f} s, ARI {theirs.agreement:.3f}", ""
-                yield "", f"partita {ours.seconds / theirs.seconds:.2f} x", "<= 1.2 x"
+                yield "", f"partita {ours.seconds / theirs.seconds:.2f} x", "<= 1.2 x" if solver == like else ""
 
 
 def peer(n_clusters: int, solver: str) -> Peer:
