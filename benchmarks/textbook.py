@@ -1,6 +1,6 @@
 """Speed of the textbook methods: ``python -m benchmarks.textbook [section ...]``, BLAS threads pinned to 1.
 
-Sections: spectral, eigengap. A section yields rows of work, what was measured and what must be reached. Times are
+Sections: em, spectral, eigengap. A section yields rows of work, what was measured and what must be reached. Times are
 processor seconds of one thread, so that other programs matter little; ratios compare those of one run on one machine.
 """
 
@@ -19,11 +19,19 @@ from typing import Any, NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 from sklearn.cluster import SpectralClustering as Peer  # noqa: E402
 from sklearn.datasets import make_blobs, make_circles, make_moons  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.metrics import adjusted_rand_score  # noqa: E402
+from sklearn.mixture import GaussianMixture  # noqa: E402
 
 from benchmarks.core import row  # noqa: E402
 from benchmarks.generators import blobs, separated_blobs  # noqa: E402
+from partita.engines import EM  # noqa: E402
+from partita.engines.em import ESTIMATES  # noqa: E402
+from partita.engines.model import Model  # noqa: E402
+from partita.families import Gaussian  # noqa: E402
+from partita.priors import FiniteDirichlet  # noqa: E402
 from partita.spectral import SpectralClustering  # noqa: E402
+from partita.table import Table  # noqa: E402
 
 Row = tuple[str, str, str]
 PEER_SOLVERS = ("arpack", "lobpcg")  # shift-invert Lanczos, its default, and block conjugate gradients
@@ -31,11 +39,65 @@ LONGEST = 120.0  # seconds that a peer may take
 
 
 def main() -> None:
-    sections: dict[str, Callable[[], Iterator[Row]]] = {"spectral": spectral, "eigengap": eigengap}
+    sections: dict[str, Callable[[], Iterator[Row]]] = {"em": em, "spectral": spectral, "eigengap": eigengap}
     print(f"{'work':<58}{'measured':>34}{'must reach':>16}")
     for name in sys.argv[1:] or sections:
         for one in sections[name]():
             row(*one)
+
+
+# --- EM against scikit-learn -----------------------------------------------------------------------
+
+
+def em(n: int = 100_000, d: int = 8, n_components: int = 12, n_iter: int = 20) -> Iterator[Row]:
+    """Seconds per iteration from one start, and the log likelihood that both have reached after as many of them."""
+    X = make_blobs(n, d, centers=n_components, cluster_std=3.0, random_state=0)[0]
+    table = Table.read(X, standardize=False)
+    resp = np.random.default_rng(0).dirichlet(np.ones(n_components), n)
+    for covariance in ("full", "diag"):
+        family, prior = Gaussian(covariance=covariance), FiniteDirichlet(n_components=n_components)
+        model = Model(family.resolve(table), prior, table, np.ones(n, dtype=np.int64))
+        theirs, reached = peer_iteration(X, model, resp, n_iter)
+        work = f"EM, {covariance}, n = {n}, d = {d}, K = {n_components}"
+        yield f"{work}: scikit-learn", f"{1e3 * theirs:.0f} ms", ""
+        for estimate in ESTIMATES:
+            ours, log_likelihood = iteration(EM(estimate=estimate), model, resp, n_iter)
+            must = "<= 1.5 x" if covariance == "full" else ""
+            yield f"  partita, estimate={estimate!r}", f"{1e3 * ours:.0f} ms, {ours / theirs:.2f} x", must
+            if estimate == "ml":
+                yield f"  difference of log likelihood per row, {n_iter} steps", f"{log_likelihood - reached:+.1e}", ""
+
+
+def iteration(engine: EM, model: Model, resp: np.ndarray, n_iter: int) -> tuple[float, float]:
+    """Processor seconds of one iteration, and the log likelihood per row after ``n_iter`` of them."""
+    state = engine.start(model, resp)
+    start = time.process_time()
+    for _ in range(n_iter):
+        state = engine.step(np.random.default_rng(0), state, model)[0]
+    seconds = (time.process_time() - start) / n_iter
+    info = engine.step(np.random.default_rng(0), state, model)[1]
+    return seconds, info.log_likelihood / model.total
+
+
+def peer_iteration(X: np.ndarray, model: Model, resp: np.ndarray, n_iter: int) -> tuple[float, float]:
+    """The same of scikit-learn's GaussianMixture; what a fit takes besides its iterations is taken off."""
+    means, spread = EM(estimate="ml").start(model, resp).params
+    covariances = spread @ np.swapaxes(spread, 1, 2) if spread.ndim == 3 else spread**2
+    start = {
+        "weights_init": resp.mean(axis=0),
+        "means_init": model.likelihood.mean + means,
+        "precisions_init": np.linalg.inv(covariances) if spread.ndim == 3 else 1.0 / covariances,
+    }
+    kind = "full" if spread.ndim == 3 else "diag"
+    times = []
+    for n_more in (1, n_iter):
+        mixture = GaussianMixture(len(means), covariance_type=kind, max_iter=n_more, tol=0.0, **start)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            before = time.process_time()
+            mixture.fit(X)
+        times.append(time.process_time() - before)
+    return (times[1] - times[0]) / (n_iter - 1), float(mixture.score(X))
 
 
 # --- spectral clustering against scikit-learn ------------------------------------------------------

@@ -191,6 +191,13 @@ class TestTextbook:
         assert len(rows) == 12
         assert rows[-1] == ("", "partita 1.50 x", "")  # on a surface the like solver is the other one
 
+    def test_em_is_timed_against_the_peer_from_one_start(self):
+        rows = list(textbook.em(n=400, d=2, n_components=3, n_iter=4))
+        assert [must for _, _, must in rows] == ["", "<= 1.5 x", "<= 1.5 x", "", "", "", "", ""]
+        assert rows[0][0] == "EM, full, n = 400, d = 2, K = 3: scikit-learn"
+        differences = [float(measured) for work, measured, _ in rows if "difference" in work]
+        np.testing.assert_allclose(differences, [0.0, 0.0], atol=1e-9)
+
     def test_fits_are_timed_and_compared_with_the_truth(self):
         X, truth = separated_blobs(3, 2, 150, 0)
         for estimator in (textbook.SpectralClustering(random_state=0), textbook.peer(3, "arpack")):

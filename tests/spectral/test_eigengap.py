@@ -14,18 +14,22 @@ GRID = sorted(i**2 + j**2 for i in range(20) for j in range(20))[:21]
 
 
 def test_gaps_by_hand():
-    np.testing.assert_allclose(relative_gaps([0.0, 1.0, 4.0]), [1 / 2.0, 1 / 3.0])
-    np.testing.assert_allclose(relative_gaps([0.0, 0.0, 9.0]), [0.0, 1 / 1.5])
+    np.testing.assert_allclose(relative_gaps([0.0, 1.0, 4.0]), [1 / 1.008, 3 / 4.008])
+    np.testing.assert_allclose(relative_gaps([0.0, 0.0, 9.0]), [0.0, 9 / 9.018])
 
 
 @pytest.mark.parametrize(
     ("eigenvalues", "expected"),
     [
-        (np.arange(21.0) ** 2, 1),  # an interval
-        (GRID, 1),  # a square
-        (np.repeat([0.0, 1.0, 2.0, 3.0], [1, 5, 15, 35])[:21], 1),  # a normal distribution in five dimensions
-        (np.repeat(np.arange(11.0) ** 2, 2)[:21], 2),  # two equal intervals
+        (1e-5 * np.arange(21.0) ** 2, 1),  # an interval
+        (1e-4 * np.array(GRID), 1),  # a square
+        (0.1 * np.repeat([0.0, 1.0, 2.0, 3.0], [1, 5, 15, 35])[:21], 1),  # a normal distribution in five dimensions
+        (1e-5 * np.repeat(np.arange(11.0) ** 2, 2)[:21], 2),  # two equal intervals
+        (1e-5 * np.append([0.0, 0.1], np.repeat(np.arange(1, 11.0) ** 2, 2)[:19]), 2),  # the same, joined loosely
+        ([0.0, 0.0, 1e-3, 0.02, 0.025, 0.03, 0.035], 3),  # two gaps are clear
         ([0.0, 0.01, 0.02, 0.9, 0.95, 1.0], 3),
+        ([0.0, 0.25, 0.25, 1.0, 1.0, 1.0], 3),  # three blocks, a tenth of the affinity between them
+        ([0.0, 0.9, 0.95, 1.0, 1.05], 1),  # a random graph
         ([0.0], 1),
         ([0.0, 2.0], 1),
         ([0.0] * 7, 7),
@@ -39,6 +43,12 @@ def test_the_unit_of_affinity_does_not_matter():
     rng = np.random.default_rng(0)
     values = np.sort(np.r_[0.0, rng.exponential(size=20)])
     np.testing.assert_allclose(relative_gaps(values), relative_gaps(1e6 * values), rtol=1e-12)
+    assert choose_n_clusters(values, mean=2.0) == choose_n_clusters(1e6 * values, mean=2e6)
+
+
+def test_no_more_than_asked_for():
+    values = np.array([0.0, 0.01, 0.02, 0.9, 0.95, 1.0])
+    assert [choose_n_clusters(values, most=most) for most in (1, 2, 3, 5)] == [1, 1, 3, 3]
 
 
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
@@ -76,6 +86,21 @@ def test_separated_blobs(laplacian, n_clusters):
 
 
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
+@pytest.mark.parametrize("n_clusters", range(2, 8))
+def test_blocks_of_a_dense_matrix_and_of_a_random_graph(laplacian, n_clusters):
+    rng = np.random.default_rng(n_clusters)
+    truth = np.repeat(np.arange(n_clusters), 30)
+    same = truth[:, None] == truth
+    dense = np.where(same, 1.0, 0.08) * rng.uniform(0.8, 1.2, same.shape)
+    edges = (rng.random(same.shape) < np.where(same, 0.6, 0.02)).astype(float)
+    for W in (dense, edges):
+        W = np.triu(W, 1)
+        found = SpectralClustering(laplacian=laplacian, affinity="precomputed", random_state=0).fit(W + W.T)
+        assert found.n_clusters_ == n_clusters
+        assert adjusted_rand_score(truth, found.labels_) == 1.0
+
+
+@pytest.mark.parametrize("laplacian", LAPLACIANS)
 def test_one_cloud_is_one_cluster(laplacian):
     rng = np.random.default_rng(0)
     for X in (
@@ -108,7 +133,7 @@ def test_stray_objects_beyond_the_limit_do_not_count():
     ):
         found = SpectralClustering(affinity="precomputed", max_clusters=4, random_state=0).fit(W)
     assert np.bincount(found.labels_).tolist() == [50, 30, 20]
-    assert found.eigenvalues_.size == 5
+    assert found.eigenvalues_.size == 21
     assert found.gap_ == found.eigenvalues_[3] > 0
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, say_title
-from partita.spectral import SpectralClustering, choose_n_clusters, relative_gaps
+from partita.spectral import SpectralClustering, choose_n_clusters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,37 +27,38 @@ class EigengapData:
         The number of clusters: the marked gap is the one after this many eigenvalues.
     gap : float
         The difference of the two eigenvalues, nan if there are no more.
-    relative_gaps : (m - 1,) array
-        How clear each gap is, see `partita.spectral.relative_gaps`; the largest is the choice of "eigengap".
+    clearest : int
+        The number of clusters that "eigengap" chooses, see `partita.spectral.choose_n_clusters`.
     """
 
     eigenvalues: np.ndarray
     n_clusters: int
     gap: float
-    relative_gaps: np.ndarray
+    clearest: int
 
 
 def eigengap_data(spectral: SpectralClustering | Any) -> EigengapData:
-    """Eigenvalues, the gap used and how clear every gap is.
+    """Eigenvalues, the gap used and the one that is clearest.
 
     Parameters
     ----------
     spectral : fitted SpectralClustering, or (m,) array-like of eigenvalues
-        Of eigenvalues alone, the number of clusters is the one that "eigengap" would choose.
+        Of eigenvalues alone, which should be those of a normalised Laplacian, the number of clusters is the one that
+        "eigengap" would choose.
     """
     fitted = isinstance(spectral, SpectralClustering)
     values = _checked(getattr(spectral, "eigenvalues_", None) if fitted else spectral)
-    n_clusters = int(spectral.n_clusters_) if fitted else choose_n_clusters(values)
+    clearest = choose_n_clusters(values, mean=spectral.mean_eigenvalue_ if fitted else 1.0)
+    n_clusters = int(spectral.n_clusters_) if fitted else clearest
     following = values[n_clusters] if n_clusters < values.size else np.nan
-    return EigengapData(values, n_clusters, float(following - values[n_clusters - 1]), relative_gaps(values))
+    return EigengapData(values, n_clusters, float(following - values[n_clusters - 1]), clearest)
 
 
 def eigengap(spectral: SpectralClustering | Any, ax: "Axes | None" = None) -> "Axes":
     """Draw eigenvalues against their number and mark the gap after the last cluster's.
 
     As many eigenvalues near zero as there are clusters, then a jump: the number of clusters is clear. Without a jump,
-    the number is a choice. The axis has a square-root scale, on which the eigenvalues of a curve lie
-    on a line; gaps are judged on it too (`partita.spectral.relative_gaps`).
+    the number is a choice. The axis has a square-root scale, on which the eigenvalues of a curve lie on a line.
 
     Parameters
     ----------
@@ -103,11 +104,12 @@ def _mark(ax: "Axes", data: EigengapData) -> None:
 def _title(data: EigengapData) -> str:
     if np.isnan(data.gap):
         return f"{groups_in_words(data.n_clusters).capitalize()}: every eigenvalue is used"
-    clearest = int(data.relative_gaps.argmax()) + 1
     start = f"{groups_in_words(data.n_clusters).capitalize()}: the gap after eigenvalue {data.n_clusters}"
-    if not data.relative_gaps.any():
+    if not data.eigenvalues.any():
         return f"{start} is zero, as are all shown"
-    return f"{start} is the clearest" if clearest == data.n_clusters else f"{start}; the clearest is after {clearest}"
+    if data.clearest == data.n_clusters:
+        return f"{start} is the clearest"
+    return f"{start}; the clearest is after {data.clearest}"
 
 
 def _checked(values: Any) -> np.ndarray:

@@ -10,8 +10,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from partita.parameters import check_random_state, choose, whole_number
-from partita.spectral.affinity import callable_affinity, given_affinity, neighbour_graph, rbf_affinity
-from partita.spectral.eigengap import choose_n_clusters
+from partita.spectral.affinity import (
+    callable_affinity,
+    distinct_rows,
+    given_affinity,
+    neighbour_graph,
+    rbf_affinity,
+)
+from partita.spectral.eigengap import LOOKED_AT, choose_n_clusters
 from partita.spectral.embedding import LAPLACIANS, embed, labels_from_embedding
 from partita.spectral.laplacian import Components, components, spectrum
 
@@ -29,8 +35,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : "eigengap" or int
-        "eigengap": where the gap between two frequencies (square roots of eigenvalues) is clearest, see
-        `relative_gaps`; never fewer than there are components.
+        "eigengap": where the gap between two eigenvalues is clearest, see `choose_n_clusters`; never fewer than there
+        are components.
     laplacian : "sym", "rw" or "unnormalized"
         "sym": I - D^-1/2 W D^-1/2 with rows of the embedding scaled to length 1 (Ng, Jordan and Weiss 2001). "rw":
         I - D^-1 W (Shi and Malik 2000, and scikit-learn). "unnormalized": D - W.
@@ -43,7 +49,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     gamma : float, optional
         For "rbf". By default 1 / s^2, s the median distance to the ``n_neighbors``-th neighbour.
     max_clusters : int
-        The most clusters that "eigengap" considers.
+        The most clusters that "eigengap" considers; never more than there are different rows.
     random_state : int, RandomState, Generator or None
         For the starts of k-means; eigenvectors have a fixed start.
 
@@ -53,8 +59,11 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         0 is the largest cluster, ties by first object.
     n_clusters_ : int
     eigenvalues_ : (m,) array
-        The smallest ones, ascending: ``max_clusters`` + 1 of them for "eigengap", else ``n_clusters`` + 1; n at most.
+        The smallest ones, ascending: ``max_clusters`` + 1 of them and at least 21 for "eigengap", else ``n_clusters``
+        + 1; n at most.
         Where small components were left out (a warning says so), those of the others.
+    mean_eigenvalue_ : float
+        The mean of all n eigenvalues: 1 for a normalised Laplacian without isolated objects, else the mean degree.
     gap_ : float
         ``eigenvalues_[n_clusters_] - eigenvalues_[n_clusters_ - 1]``; nan if there are no more eigenvalues.
     embedding_ : (n, n_clusters_) array
@@ -108,16 +117,20 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         limit = whole_number("max_clusters", self.max_clusters, 1)
         wanted = None if self.n_clusters == "eigengap" else self._given_number()
         check_random_state(self.random_state)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
         self.affinity_matrix_ = self._affinity_of(X)
         n = self.affinity_matrix_.shape[0]
         if wanted is not None and wanted > n:
             raise ValueError(f"n_clusters={wanted} is more than the {n} objects.")
+        if wanted is None and self.affinity != "precomputed":
+            limit = distinct_rows(X, limit)
         parts = components(self.affinity_matrix_)
         counted = _counted(parts, limit) if wanted is None else parts
-        m = min((limit if wanted is None else wanted) + 1, int(counted.sizes.sum()))
+        m = min((max(limit, LOOKED_AT) if wanted is None else wanted) + 1, int(counted.sizes.sum()))
         found = spectrum(self.affinity_matrix_, counted, m, normalised=normalised)
         self.eigenvalues_ = found.values
-        self.n_clusters_ = min(limit, choose_n_clusters(found.values)) if wanted is None else wanted
+        self.mean_eigenvalue_ = found.mean
+        self.n_clusters_ = wanted or choose_n_clusters(found.values, mean=found.mean, most=limit)
         following = found.values[self.n_clusters_] if self.n_clusters_ < m else np.nan
         self.gap_ = float(following - found.values[self.n_clusters_ - 1])
         _warn_of_left_out(parts, min(counted.sizes.size, self.n_clusters_), self.n_clusters_)
@@ -135,7 +148,6 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         n_neighbors = whole_number("n_neighbors", self.n_neighbors, 1)
         if not callable(self.affinity):
             choose("affinity", self.affinity, dict.fromkeys(AFFINITIES))
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
         if self.affinity == "precomputed":
             return given_affinity(X)
         _refuse_gaps(X)

@@ -2,24 +2,28 @@
 
 import numpy as np
 
-FLOOR = 0.5
-"""Share of the largest frequency that is added to the frequency above a gap."""
+BIG_JUMP = 0.2
+"""Difference of two eigenvalues, relative to the mean of all, that is taken as it is."""
+
+FLOOR = 0.002
+"""Share of the last eigenvalue that is added where a gap is put in relation to the eigenvalue above it."""
+
+CLEAR = 0.8
+"""Relative gap, a step to about five times as much, from which a gap is clear and yields only to a later clear one."""
+
+LEAST_RATIO = 4.4
+"""Ratio of the eigenvalues above and below a gap that two clusters need; a single curve has 4 (0, 1, 4, 9, ...)."""
+
+LOOKED_AT = 20
+"""Gaps that should be known, whatever the largest number of clusters: the last eigenvalue sets the scale."""
 
 
 def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
-    """How clear the gap after each eigenvalue is: g_k = (f_{k+1} - f_k) / (f_{k+1} + f_m / 2), f = sqrt(eigenvalue).
+    """How clear the gap after each eigenvalue is in relation to its place: (l[k+1] - l[k]) / (l[k+1] + l[last] / 500).
 
-    Plain differences grow along the spectrum of a curve, where the k-th eigenvalue is about k^2, and so they point
-    nowhere. Three thoughts lead to g:
-
-    - An eigenvalue is a squared frequency. By Weyl's law frequencies grow like k^(1/d) on a shape of d dimensions, so
-      their differences do not grow for any d.
-    - A gap counts relative to the scale at which it appears: Azran and Ghahramani (2006) look at a random walk after
-      t steps for all t, and the largest of their gaps max_t (1 - l_k)^t - (1 - l_{k+1})^t is nearly a function of the
-      ratio l_k / l_{k+1} alone.
-    - A floor, half of the largest frequency computed, keeps ratios of two tiny eigenvalues from winning.
-
-    For an interval (f = 0, 1, 2, ...), a square or a normal distribution g_1 is the largest, "one cluster".
+    It is nearly a function of the ratio of the two eigenvalues, as are the gaps of Azran and Ghahramani (2006), who
+    take the largest of (1 - l[k])^t - (1 - l[k+1])^t over all numbers t of steps of a random walk. The second term
+    keeps ratios of tiny eigenvalues from winning.
 
     Parameters
     ----------
@@ -31,15 +35,44 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     (m - 1,) array
         The k-th entry, from k = 1, is for k clusters.
     """
-    frequencies = np.sqrt(np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0))
-    above = frequencies[1:] + FLOOR * frequencies[-1:]
-    return np.divide(np.diff(frequencies), above, out=np.zeros(above.shape), where=above > 0.0)
+    values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
+    above = values[1:] + FLOOR * values[-1:]
+    return np.divide(np.diff(values), above, out=np.zeros(above.shape), where=above > 0.0)
 
 
-def choose_n_clusters(eigenvalues: np.ndarray) -> int:
-    """The number of clusters with the clearest gap after it, see `relative_gaps`; the least one among equals.
+def choose_n_clusters(eigenvalues: np.ndarray, *, mean: float = 1.0, most: int | None = None) -> int:
+    """The number of clusters with the clearest gap after it; never fewer than there are zeros, up to ``most``.
 
-    It is at least the number of zeros, the number of components, and the number of eigenvalues if all are zero.
+    A *big* jump, more than a fifth of the mean eigenvalue, is the slides' eigengap: the largest difference wins. There
+    is none in a graph of neighbours on curves or surfaces, whose eigenvalues begin near 0 and grow like k^2 or k: the
+    largest difference is then somewhere at the end and means nothing, and the last relative gap of at least 0.8 wins,
+    or else the largest (see `relative_gaps`), after two eigenvalues or more, if the eigenvalue above it is more than
+    4.4 times the one below. Otherwise there is one cluster.
+
+    Parameters
+    ----------
+    eigenvalues : (m,) array
+        Ascending, not negative; about twenty or more, or all there are.
+    mean : float
+        Mean of all eigenvalues of the graph: 1 for a normalised Laplacian, the mean degree for D - W.
+    most : int, optional
+        The largest answer.
+
+    References
+    ----------
+    von Luxburg (2007), section 8.3; Azran and Ghahramani (2006).
     """
-    gaps = relative_gaps(eigenvalues)
-    return int(gaps.argmax()) + 1 if gaps.any() else len(eigenvalues)
+    values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
+    most = values.size if most is None else most
+    n_zeros = int(np.count_nonzero(values == 0.0))
+    if n_zeros == values.size or n_zeros >= most:
+        return min(values.size, most)
+    jumps = np.diff(values)[:most]
+    if jumps.max() > BIG_JUMP * mean:
+        return int(jumps.argmax()) + 1
+    gaps = relative_gaps(values)[:most]
+    if n_zeros == 1:
+        gaps[0] = 0.0  # relative to an eigenvalue that follows 0, every gap is clear
+    clear = np.flatnonzero(gaps >= CLEAR)
+    k = int(clear[-1] if clear.size else gaps.argmax()) + 1
+    return k if values[k] > LEAST_RATIO * values[k - 1] else max(1, n_zeros)

@@ -38,11 +38,15 @@ class Spectrum(NamedTuple):
     scale : (n,) array
         Square roots of the degrees for a normalised Laplacian (1 for an isolated object), ones otherwise: ``vectors``
         divided by it are eigenvectors of I - D^-1 W.
+    mean : float
+        The mean of all n eigenvalues: the mean degree, or for a normalised Laplacian the share of objects that are
+        not isolated.
     """
 
     values: np.ndarray
     vectors: np.ndarray
     scale: np.ndarray
+    mean: float
 
 
 def components(affinity: Any) -> Components:
@@ -108,7 +112,7 @@ def spectrum(affinity: Any, parts: Components, m: int, *, normalised: bool) -> S
         kept = target >= 0
         vectors[np.ix_(members, target[kept])] = part_vectors[:, kept]
         column += part_values.size
-    return Spectrum(values[chosen], vectors, scale)
+    return Spectrum(values[chosen], vectors, scale, float(matrix.diagonal().mean()))
 
 
 def _of_part(
