@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
@@ -139,6 +139,52 @@ class TestAnswers:
         assert not hasattr(model, "bic_")
 
 
+class TestImpossibleRows:
+    """Shares of 0: a row that some component, or every one, cannot have."""
+
+    def test_all_components_that_allow_a_row_are_removed(self):
+        table = np.array([["a", "b"], ["a", "b"], [None, "a"], ["a", None], ["d", "b"]], dtype=object)
+        for seed in range(10):
+            found = em(4, random_state=seed).fit(table)
+            assert np.isfinite(found.loglik_path_).all()
+            np.testing.assert_allclose(found.probabilities_.sum(axis=1), 1.0)
+
+    def test_many_random_tables(self):
+        rng = np.random.default_rng(12)
+        for seed in range(40):
+            n, k, levels = rng.integers(5, 40), rng.integers(2, 6), rng.integers(2, 5)
+            cells = rng.choice(list("abcd")[:levels], (n, 2)).astype(object)
+            cells[rng.random(cells.shape) < 0.2] = None
+            cells[0] = ["a", "b"]
+            cells[1] = ["b", "a"]
+            cells = cells[[any(cell is not None for cell in row) for row in cells]]
+            found = em(int(min(k, len(cells))), n_init=2, random_state=seed).fit(cells)
+            assert np.isfinite(found.loglik_path_).all()
+
+    @pytest.mark.parametrize("estimate", ["map", "ml"])
+    def test_explanation_names_another_group(self, estimate):
+        found = em(2, estimate=estimate).fit(np.array([["a"]] * 6 + [["b"]] * 4, dtype=object))
+        why = found.explain(0)
+        assert (why.label, why.runner_up) == (0, 1)
+        assert why.total > 20
+        assert "Group 0 against group 1" in str(why)
+
+    @pytest.mark.parametrize("estimate", ["map", "ml"])
+    def test_a_new_row_that_no_group_allows(self, estimate):
+        frame = pd.DataFrame({"a": list("xxxyyy"), "b": list("ppqqrr")})
+        found = em(2, estimate=estimate).fit(frame)
+        new = pd.DataFrame({"a": ["y"], "b": ["p"]})
+        assert found.novelty(new).tolist() == [0.0]
+        np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1.0)
+        why = found.explain(new)
+        assert why.label != why.runner_up
+        assert not np.isnan(why.total)
+        if estimate == "map":
+            assert np.isfinite(found.score_samples(new)).all()
+        else:
+            assert found.score_samples(new).tolist() == [-np.inf]
+
+
 class TestCriteria:
     """BIC and AIC are scikit-learn's; ICL adds the entropy of the responsibilities."""
 
@@ -216,6 +262,15 @@ class TestWeights:
         tied = em(tol=1e-10).fit(table, sample_weight=copies)
         free = em(tol=1e-10).fit(np.repeat(table, copies, axis=0))
         np.testing.assert_allclose(np.repeat(tied.probabilities_, copies, axis=0), free.probabilities_, atol=1e-6)
+
+    def test_also_where_groups_overlap(self):
+        table = np.where(np.random.default_rng(7).random(OVERLAPPING.shape) < 0.3, NAN, OVERLAPPING)
+        table = table[~np.isnan(table).all(axis=1)]
+        copies = np.random.default_rng(8).integers(1, 6, len(table))
+        for family in (Gaussian(), Gaussian(covariance="diag")):
+            tied = em(3, family=family, n_init=2).fit(table, sample_weight=copies)
+            free = em(3, family=family, n_init=2).fit(np.repeat(table, copies, axis=0))
+            np.testing.assert_allclose(tied.bic_, free.bic_, rtol=1e-9)
 
     def test_rows_of_weight_zero_and_empty_rows_teach_nothing(self):
         table = np.vstack([X, [[1e6, 0, 0]], np.full((1, 3), NAN)])
@@ -297,6 +352,40 @@ class TestOddTables:
         with pytest.raises(ValueError, match="only engine=EM\\(select='bic'\\) can choose"):
             Mixture(prior=FiniteDirichlet(n_components=range(1, 4))).fit(X)
 
+    def test_next_to_no_concentration(self):
+        assert em(4, concentration=1e-18).fit(np.arange(4.0)[:, None]).n_clusters_ >= 1
+
+    def test_groups_far_apart(self):
+        rng = np.random.default_rng(1)
+        table = np.vstack([rng.normal(size=(50, 3)), rng.normal(size=(50, 3)) + 1e8])
+        found = em(2, family=Gaussian(scale=1.0, mean=0.0), standardize=False).fit(table)
+        assert found.labels_.tolist() == [0] * 50 + [1] * 50
+
+    def test_tiny_units(self):
+        for scale in (1e-9, 1e9):
+            found = em(4, standardize=False).fit(scale * (X - X.mean(axis=0)))
+            assert adjusted_rand_score(Y, found.labels_) == 1.0
+
+    def test_a_failed_fit_is_no_fit(self):
+        model = em(4).fit(X)
+        with pytest.raises(ValueError, match="n_components=300"):
+            model.set_params(prior__n_components=300).fit(X)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+
+    def test_time_that_has_run_out_ends_all_starts(self):
+        with pytest.warns(ConvergenceWarning):
+            found = em(range(1, 5), select="bic", max_time=1e-9).fit(OVERLAPPING)
+        assert list(found.selection_) == [1, 2, 3, 4]
+        assert found.n_iter_ == 1
+
+    def test_an_interruption_is_passed_on(self):
+        def interrupt(progress):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            em(3, progress=interrupt).fit(OVERLAPPING)
+
     def test_too_few_iterations_are_told(self):
         with pytest.warns(ConvergenceWarning, match="max_iter=2 was reached, after 2 iterations"):
             em(3, max_iter=2).fit(OVERLAPPING)
@@ -353,5 +442,9 @@ class TestPriorPredictive:
             fitted.sample_prior(0)
 
     def test_an_unfitted_one_must_be_told(self):
-        with pytest.raises(Exception, match="not fitted"):
+        with pytest.raises(NotFittedError):
             Mixture().sample_prior(3)
+
+    def test_one_number_of_components(self):
+        with pytest.raises(ValueError, match="several numbers: set one of them to draw from the prior"):
+            em(range(1, 4), select="bic").sample_prior(3, like=X)

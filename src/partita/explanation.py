@@ -50,8 +50,12 @@ class Explanation:
 
     @property
     def total(self) -> float:
-        """Log odds of ``label`` against ``runner_up``: prior and all columns together."""
-        return self.prior + sum(self.log_weights.values())
+        """Log odds of ``label`` against ``runner_up``: prior and all columns together.
+
+        Where each of the two is impossible by some column nothing but the prior tells, as in ``predict_proba``.
+        """
+        total = self.prior + sum(self.log_weights.values())
+        return self.prior if np.isnan(total) else total
 
     def __str__(self) -> str:
         if self.runner_up < 0:
@@ -81,13 +85,20 @@ def explain(model: Model, clusters: Clusters, row: Table, label: int | None = No
     values = {column.name: _plain(columns[column.name][0]) for column in row.schema.used}
     if joint.size == 1:
         return Explanation(label, -1, 0.0, dict.fromkeys(values, 0.0), values)
-    runner_up = int(np.where(np.arange(joint.size) == label, -np.inf, joint).argmax())
+    others = np.delete(np.arange(joint.size), label)
+    possible = joint[others] if np.isfinite(joint[others]).any() else clusters.log_seats[others]
+    runner_up = int(others[possible.argmax()])
     pair = [label, runner_up]
     orders = [_contributions(model, clusters, pair, row, reverse) for reverse in (False, True)]
     found = 0.5 * (orders[0] + orders[1])
-    by_name = dict(zip(model.likelihood.column_names(row.schema), (found[0] - found[1]).tolist()))
+    by_name = dict(zip(model.likelihood.column_names(row.schema), _difference(*found).tolist()))
     prior = float(clusters.log_seats[label] - clusters.log_seats[runner_up])
     return Explanation(label, runner_up, prior, {name: by_name[name] for name in values}, values)
+
+
+def _difference(own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """own - other, 0 where both are impossible."""
+    return np.where(own == other, 0.0, own - np.where(own == other, 0.0, other))
 
 
 def _contributions(model: Model, clusters: Clusters, pair: list[int], row: Table, reverse: bool) -> np.ndarray:

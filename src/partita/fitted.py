@@ -14,7 +14,7 @@ from partita.maximum import posterior_given
 from partita.parameters import whole_number
 from partita.posterior import Posterior
 from partita.posterior.membership import runners_up
-from partita.predictive import Clusters, Components, log_posterior_predictive
+from partita.predictive import Clusters, Components, is_far, log_posterior_predictive
 from partita.profile import profile
 from partita.table import Table
 
@@ -50,11 +50,7 @@ class Fitted:
 
     def novelty(self, X: Any) -> np.ndarray:
         """Probability that each row belongs to a cluster not seen in ``fit``."""
-        table = self._read(X)
-        logs = self._clusters.log_joint(self._model, table)
-        far = _is_far(logs)
-        logs[far] = np.append(np.full(self.n_clusters_, -np.inf), 0.0)
-        return softmax(logs, axis=1)[:, -1]
+        return self._clusters.novelty(self._model, self._read(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior-predictive density of each row's observed cells, in the units of X.
@@ -144,7 +140,7 @@ class Fitted:
 
     def _membership(self, table: Table) -> np.ndarray:
         logs = self._clusters.log_joint(self._model, table)[:, :-1]
-        logs[_is_far(logs)] = self._clusters.log_seats[:-1]
+        logs[is_far(logs)] = self._clusters.log_seats[:-1]
         return softmax(logs, axis=1)
 
     def _read(self, X: Any) -> Table:
@@ -157,8 +153,3 @@ class Fitted:
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))
-
-
-def _is_far(logs: np.ndarray) -> np.ndarray:
-    """Rows whose density no float can hold in any cluster: nothing but sizes can tell where they belong."""
-    return ~np.isfinite(logs.max(axis=1))

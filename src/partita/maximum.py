@@ -15,6 +15,7 @@ from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.independent import independent_draws, number_of_draws
 from partita.predictive import Clusters, Components
+from partita.priors import FiniteDirichlet
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,21 @@ class Maximum:
     selection: dict[int, float]
 
 
-def maximize(engine: EM, models: Sequence[Model], plan: Plan, seed: np.random.SeedSequence) -> Maximum:
-    """Run EM from ``n_init`` starts for every model; models differ in the number of components only."""
-    taught = [model.taught() for model in models]
-    for model in taught:
-        _require_rows(model)
-    starts = [(model, _seed(seed, model, start)) for model in taught for start in range(engine.n_init)]
-    climbs = climb_all(engine, starts, plan)
-    ends = [_best(engine, climbs[first : first + engine.n_init]) for first in range(0, len(climbs), engine.n_init)]
-    selection = {}
-    if engine.select is not None:
-        selection = {model.prior.n_components: end.criteria[engine.select] for model, end in zip(models, ends)}
-    chosen = min(range(len(ends)), key=lambda k: (ends[k].criteria[engine.select or "bic"], k))
-    return replace(ends[chosen], model=models[chosen], selection=selection)
+def maximize(
+    engine: EM, model: Model, priors: Sequence[FiniteDirichlet], plan: Plan, seed: np.random.SeedSequence
+) -> Maximum:
+    """Run EM from ``n_init`` starts for every prior, each with its own number of components."""
+    taught = model.taught()
+    for prior in priors:
+        _require_rows(taught, prior.n_components)
+    candidates = [taught.with_prior(prior) for prior in priors]
+    seeds = [[_seed(seed, prior.n_components, start) for start in range(engine.n_init)] for prior in priors]
+    criterion = engine.select or "bic"
+    ends = [_best(engine, climbs, criterion) for climbs in climb_all(engine, candidates, seeds, plan)]
+    values = {prior.n_components: end.criteria[criterion] for prior, end in zip(priors, ends)}
+    chosen = min(range(len(ends)), key=lambda k: (ends[k].criteria[criterion], k))
+    chosen_model = replace(model, prior=priors[chosen])
+    return replace(ends[chosen], model=chosen_model, selection={} if engine.select is None else values)
 
 
 def criteria_of(model: Model, components: Components) -> dict[str, float]:
@@ -113,8 +116,8 @@ def posterior_given(
     )
 
 
-def _require_rows(model: Model) -> None:
-    n_components, n_rows = model.prior.n_components, model.total
+def _require_rows(model: Model, n_components: int) -> None:
+    n_rows = model.total
     if n_components > n_rows:
         raise ValueError(
             f"n_components={n_components} is more than there are rows to learn from: n_samples = {n_rows}, without "
@@ -122,40 +125,38 @@ def _require_rows(model: Model) -> None:
         )
 
 
-def _seed(seed: np.random.SeedSequence, model: Model, start: int) -> np.random.SeedSequence:
+def _seed(seed: np.random.SeedSequence, n_components: int, start: int) -> np.random.SeedSequence:
     """A start's own seed, whatever other numbers of components are tried."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, model.prior.n_components, start))
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, n_components, start))
 
 
-def _best(engine: EM, climbs: Sequence[Climb]) -> Maximum:
+def _best(engine: EM, climbs: Sequence[Climb], criterion: str) -> Maximum:
     """The highest of the tops.
 
     Densities of different numbers of parameters cannot be compared: where starts have removed different numbers of
-    components, the best of each number compete by BIC.
+    components, the best of each number compete by the criterion.
     """
     tops: dict[int, Climb] = {}
     for climb in climbs:
         n = climb.state.n_components
         if n not in tops or climb.objective > tops[n].objective:
             tops[n] = climb
-    return min((_end(engine, climb) for climb in tops.values()), key=lambda end: end.criteria["bic"])
+    return min((_end(engine, climb) for climb in tops.values()), key=lambda end: end.criteria[criterion])
 
 
 def _end(engine: EM, climb: Climb) -> Maximum:
     model = climb.model
-    log_weights, stats = _largest_first(model, climb.state)
-    components = components_of(engine, model, log_weights, stats)
+    components = _largest_first(engine, model, climb.state)
     path = np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian())
     criteria = criteria_of(model, components)
     return Maximum(model, components, path, climb.n_sweeps, climb.converged, criteria, selection={})
 
 
-def _largest_first(model: Model, state: EMState) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and statistics in order of the rows that most probably belong to each component, ties by first row."""
-    logs = model.likelihood.log_likelihood(model.shared_rows, state.params) + state.log_weights
-    labels = logs.argmax(axis=1)
+def _largest_first(engine: EM, model: Model, state: EMState) -> Components:
+    """The components in order of the rows that most probably belong to each, ties by first row."""
+    labels = components_of(engine, model, state.log_weights, state.stats).log_joint(model, model.table).argmax(axis=1)
     sizes = np.bincount(labels, model.row_weights, state.n_components)
     first = np.full(state.n_components, labels.size)
     np.minimum.at(first, labels, np.arange(labels.size))
     order = np.lexsort((first, -sizes))
-    return state.log_weights[order], state.stats[order]
+    return components_of(engine, model, state.log_weights[order], state.stats[order])

@@ -21,14 +21,16 @@ from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.fitted import Fitted
 from partita.maximum import Maximum, components_of, maximize
-from partita.mixture_options import engine_from, family_from, plan_from, prior_from, priors_from
+from partita.mixture_options import engine_from, family_from, plan_from, priors_from
 from partita.parameters import check_random_state, seed_from, whole_number
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
 from partita.predictive import Clusters, clusters_of, simulate_prior
 from partita.priors import Prior
 from partita.table import Table
+from partita.table.wording import count_of
 
+LEFT_BY_FIT = ("_model", "_clusters", "_posterior", "_posterior_plan", "_profile")
 DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
 
 
@@ -146,12 +148,11 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
         seed = seed_from(self.random_state)
         table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
         self._forget()
-        self._note_columns(X, table)
         weights = np.where(table.empty_rows, 0, _whole_weights(sample_weight, table.n_rows))
         model = self._build(table, priors[0], weights)
         self._entropy = seed.entropy
         if isinstance(engine, EM):
-            self._keep_maximum(maximize(engine, [replace(model, prior=prior) for prior in priors], plan, seed))
+            self._keep_maximum(maximize(engine, model, priors, plan, seed))
             self._posterior_plan = (plan.draws, provenance_of(engine, self._model, seed))
             self._label_by_components()
             self._warn_if_short(engine, plan)
@@ -161,6 +162,7 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
             self._keep(run(engine, model, plan, seed))
             self._warn_if_untrustworthy(plan)
             self._estimate()
+        self._note_columns(X, table)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
@@ -192,7 +194,7 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit, perhaps by another engine, has left."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_posterior"]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in LEFT_BY_FIT]:
             delattr(self, name)
 
     def _note_columns(self, X: Any, table: Table) -> None:
@@ -227,10 +229,10 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
 
     def _warn_if_short(self, engine: EM, plan: Plan) -> None:
         if not self.converged_:
-            in_time = self.n_iter_ == engine.max_iter
-            reached = f"max_iter={engine.max_iter}" if in_time else f"max_time={plan.max_time:g}"
+            at_the_last = self.n_iter_ == engine.max_iter
+            reached = f"max_iter={engine.max_iter}" if at_the_last else f"max_time={plan.max_time:g}"
             warnings.warn(
-                f"EM had not converged when {reached} was reached, after {self.n_iter_} iterations.",
+                f"EM had not converged when {reached} was reached, after {count_of(self.n_iter_, 'iteration')}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -293,12 +295,18 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
             check_is_fitted(self)
             model, rng = self._model, self._rng(5)
         else:
-            prior = prior_from(self.prior)
+            prior = self._one_prior()
             table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
             model = self._build(table, prior, np.where(table.empty_rows, 0, 1))
             rng = np.random.default_rng(seed_from(self.random_state))
         cells, labels = simulate_prior(model, n_samples, rng)
         return self._rows_like(model.table, cells), labels
+
+    def _one_prior(self) -> Prior:
+        priors = priors_from(self.prior, engine_from(self.engine))
+        if len(priors) > 1:
+            raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
+        return priors[0]
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
-from partita.engines.model import ROWS_PER_BLOCK, Model, row_block
+from partita.engines.em import ROWS_AT_ONCE
+from partita.engines.model import Model, row_block
 from partita.families.base import Cells
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
 from partita.posterior import Posterior
@@ -37,6 +38,12 @@ class Clusters:
         densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in self.stats]
         return self.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
 
+    def novelty(self, model: Model, table: Table) -> np.ndarray:
+        """Probability that each new row belongs to a cluster not seen yet; 1 where no float can hold its density."""
+        logs = self.log_joint(model, table)
+        logs[is_far(logs), -1] = 0.0
+        return softmax(logs, axis=1)[:, -1]
+
     def terms(self, model: Model, table: Table, *, reverse: bool) -> np.ndarray:
         """Terms (completions, rows, K, d) of the log densities, column by column; see `Conjugate`."""
         rows = model.likelihood.rows(table)
@@ -62,13 +69,17 @@ class Components(Clusters):
 
     params: Any  # of the K components, as the family has them
 
+    def novelty(self, model: Model, table: Table) -> np.ndarray:
+        """0: every row comes from one of the components."""
+        return np.zeros(table.n_rows)
+
     def log_joint(self, model: Model, table: Table) -> np.ndarray:
         """log p(component, row) of every new row's observed cells, (rows, K + 1), the last one -inf."""
         logs = np.full((table.n_rows, self.log_seats.shape[0]), -np.inf)
         rows = model.likelihood.rows(table)
-        for start in range(0, table.n_rows, ROWS_PER_BLOCK):
-            part = row_block(rows, start, start + ROWS_PER_BLOCK)
-            logs[start : start + ROWS_PER_BLOCK, :-1] = model.likelihood.log_likelihood(part, self.params)
+        for start in range(0, table.n_rows, ROWS_AT_ONCE):
+            part = row_block(rows, start, start + ROWS_AT_ONCE)
+            logs[start : start + ROWS_AT_ONCE, :-1] = model.likelihood.log_likelihood(part, self.params)
         return self.log_seats + logs
 
     def terms(self, model: Model, table: Table, *, reverse: bool) -> np.ndarray:
@@ -81,6 +92,11 @@ class Components(Clusters):
         weights = np.exp(self.log_seats[:-1])
         labels = rng.choice(weights.size, size=n, p=weights / weights.sum())
         return model.likelihood.simulate(rng, self.params, labels), labels
+
+
+def is_far(logs: np.ndarray) -> np.ndarray:
+    """Rows whose density no float can hold in any cluster: nothing but sizes can tell where they belong."""
+    return ~np.isfinite(logs.max(axis=1))
 
 
 def clusters_of(model: Model, labels: np.ndarray, concentration: float, rng: np.random.Generator) -> Clusters:

@@ -41,7 +41,7 @@ def test_large_numbers_are_written_out():
 def test_a_summary_with_another_number_of_groups_says_so():
     run = run_of(np.random.default_rng(1).normal(size=(40, 1)))
     draws = np.arange(40)[None] % np.array([[5], [6], [7], [5], [6], [7]])
-    run.model.posterior_ = Posterior(draws)
+    run.model._posterior = Posterior(draws)
     run.model.labels_, run.model.probabilities_ = np.zeros(40, dtype=np.int64), np.ones((40, 1))
     run.model.n_clusters_ = 1
     assert "; 1 (0.00) is the best summary: groups that come and go are not in it." in describe_run(run)[0]

@@ -1,12 +1,15 @@
 """Start an engine that climbs from many places at once, and keep the best of the tops it finds."""
 
 import time
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
 
 from partita.engines.model import Model
 from partita.engines.reporting import Reporter
@@ -40,8 +43,8 @@ class Climb:
         """What was reached."""
         return self.path[-1]
 
-    def run(self, deadline: float, report: Callable[["Climb"], None]) -> None:
-        """Iterate; the state kept is the one whose objective is last on the path.
+    def run(self, stop: Callable[[], bool], report: Callable[["Climb"], None]) -> None:
+        """Iterate until ``stop`` says so; the state kept is the one whose objective is last on the path.
 
         A removed component changes what is maximised, and the path begins anew. A step that loses (rounding, or
         a variance raised by ``reg_covar``, which is then no exact maximum) is not taken.
@@ -51,6 +54,11 @@ class Climb:
         while self.n_sweeps < self.engine.max_iter:
             following, info = self.engine.step(self.rng, ahead, self.model)
             self.n_sweeps += 1
+            if not np.isfinite(info.objective):
+                raise ValueError(
+                    f"EM left the range of floating-point numbers: its objective is {info.objective}. Bring the "
+                    "columns to a common scale, for example with standardize=True."
+                )
             if self.path and info.n_clusters < self.info.n_clusters:
                 self.path.clear()
             gain = info.objective - self.path[-1] if self.path else np.inf
@@ -60,19 +68,45 @@ class Climb:
             report(self)
             if gain < least_gain or gain <= 0:
                 self.converged = True
-            if self.converged or time.monotonic() > deadline:
+            if self.converged or stop():
                 return
             ahead = following
 
 
-def climb_all(engine: Any, starts: Iterable[tuple[Model, np.random.SeedSequence]], plan: Plan) -> list[Climb]:
-    """Run every start in threads; what each finds depends on its seed alone unless time runs out."""
-    climbs = [Climb(engine, model, seed, number) for number, (model, seed) in enumerate(starts)]
+def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any]], plan: Plan) -> list[list[Climb]]:
+    """Run every start of every model in threads; what each finds depends on its seed alone unless time runs out.
+
+    ``seeds`` has one sequence of seeds per model. When time has run out, only the first start of a model is begun;
+    those that were not are left out. An interruption from the keyboard ends every start after its present step.
+    """
+    pairs = [(model, seed) for model, own in zip(models, seeds) for seed in own]
+    climbs = [Climb(engine, model, seed, number) for number, (model, seed) in enumerate(pairs)]
+    first = {id(climb.model): climb for climb in reversed(climbs)}
     deadline = np.inf if plan.max_time is None else time.monotonic() + plan.max_time
     reporter = Reporter(plan.progress, engine.max_iter, plan.max_time)
-    with ThreadPoolExecutor(min(len(climbs), effective_n_jobs(plan.n_jobs))) as pool:
-        futures = [pool.submit(climb.run, deadline, lambda one: reporter.report(one, climbs)) for climb in climbs]
-        for future in futures:
-            future.result()
+    interrupted = Event()
+
+    def stop() -> bool:
+        return interrupted.is_set() or time.monotonic() > deadline
+
+    def run(climb: Climb) -> None:
+        if not stop() or first[id(climb.model)] is climb:
+            climb.run(stop, lambda one: reporter.report(one, climbs))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means, whose clusters may coincide
+        _run_all(run, climbs, effective_n_jobs(plan.n_jobs), interrupted)
     reporter.close()
-    return climbs
+    return [[climb for climb in climbs if climb.model is model and climb.path] for model in models]
+
+
+def _run_all(run: Callable[[Climb], None], climbs: Sequence[Climb], n_jobs: int, interrupted: Event) -> None:
+    with ThreadPoolExecutor(min(len(climbs), n_jobs)) as pool:
+        futures = [pool.submit(run, climb) for climb in climbs]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            interrupted.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -13,9 +13,9 @@ from partita.parameters import Parameters, choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
 
 ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
-LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior's density is unbounded at 0
+LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
 LEAST_WEIGHT = 1e-10  # rows of a component that counts as empty
-ESTIMATES = {"map": True, "ml": False}
+ESTIMATES = ("map", "ml")
 CRITERIA = ("bic", "aic", "icl")
 
 
@@ -74,8 +74,8 @@ class EM(Parameters):
 
     Notes
     -----
-    A learned concentration is held at the mean of its hyperprior. Where a prior's density is unbounded at 0 (Dirichlet
-    pseudocounts or Gamma shapes below 1) shares and rates stop at 1e-12.
+    A learned concentration is held at the mean of its hyperprior. Where the prior does not keep shares or rates from 0
+    (Dirichlet pseudocounts or Gamma shapes of at most 1) those of "map" stop at 1e-12.
 
     References
     ----------
@@ -101,7 +101,7 @@ class EM(Parameters):
 
     def check(self) -> None:
         """Refuse options outside their range."""
-        choose("EM(estimate=...)", self.estimate, ESTIMATES)
+        choose("EM(estimate=...)", self.estimate, dict.fromkeys(ESTIMATES))
         whole_number("EM(n_init=...)", self.n_init, 1)
         whole_number("EM(max_iter=...)", self.max_iter, 1)
         for name in ("tol", "reg_covar"):
@@ -153,25 +153,29 @@ class EM(Parameters):
 
     def params(self, model: Model, stats: np.ndarray) -> Any:
         """The components' parameters that these statistics give."""
-        if ESTIMATES[self.estimate]:
+        if self._is_map:
             return model.likelihood.map_params(stats, least=LEAST_SHARE)
         return model.likelihood.ml_params(stats, self.reg_covar)
 
     def _maximized(self, model: Model, sizes: np.ndarray, stats: np.ndarray) -> EMState:
-        weights = sizes
-        if ESTIMATES[self.estimate]:
-            weights = np.maximum(sizes + self._pseudocount(model) - 1.0, 0.0)
+        weights = np.maximum(sizes + self._pseudocount(model) - 1.0, 0.0) if self._is_map else sizes
         left = (weights > 0) & (sizes > LEAST_WEIGHT)
+        if not left.any():
+            left, weights = sizes == sizes.max(), sizes
         weights, stats = weights[left], stats[left]
         return EMState(np.log(weights / weights.sum()), stats, self.params(model, stats))
 
     def _log_prior(self, model: Model, state: EMState) -> float:
         """Log density of weights and parameters; 0 for "ml"."""
-        if not ESTIMATES[self.estimate]:
+        if not self._is_map:
             return 0.0
         each, n = self._pseudocount(model), state.n_components
         weights = gammaln(n * each) - n * gammaln(each) + (each - 1.0) * state.log_weights.sum()
         return float(weights + model.likelihood.log_prior_density(state.params).sum())
+
+    @property
+    def _is_map(self) -> bool:
+        return self.estimate == "map"
 
     def _pseudocount(self, model: Model) -> float:
         return model.prior.shift(model.prior.initial_concentration())

@@ -1,17 +1,19 @@
 """Where EM starts: k-means on the table, categories and counts turned into numbers."""
 
-from functools import cached_property
+from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
+from scipy import sparse
 
+from partita.distinct import n_distinct_rows
 from partita.table import Table
 
-MOST_ROWS = 100_000  # on which centres are found; all rows are then assigned to them
+MOST_ROWS = 100_000  # different ones on which centres are found; all are then assigned to them
+MOST_DENSE = 64  # columns up to which points are a dense matrix
 
 
 class Points:
-    """The rows of a table as points, for k-means.
+    """The different rows of a table as points, for k-means.
 
     Parameters
     ----------
@@ -21,54 +23,61 @@ class Points:
     """
 
     def __init__(self, table: Table, weights: np.ndarray):
-        self.x = as_numbers(table)
-        self.weights = weights.astype(np.float64)
+        first, atom = table.distinct_rows()
+        order = _by_value(table.take(first))
+        self.atom = np.argsort(order)[atom]
+        self.weights = np.bincount(self.atom, weights)
+        self.x = as_points(table.take(first[order]), self.weights)
 
     def kmeans_labels(self, rng: np.random.Generator, n_clusters: int) -> np.ndarray:
-        """Labels (n,) of one run of k-means; fewer clusters where fewer rows are different.
+        """Labels (n,) of one run of k-means; fewer clusters where fewer points are different.
 
-        Up to 100 000 rows neither their order nor whether weights or repeated rows say how often they count makes a
-        difference. Beyond, centres are found on as many of them.
+        Neither the order of rows nor whether weights or repeated rows say how often they count makes a difference.
         """
-        if len(self.x) <= MOST_ROWS:
-            centers, weights = self._atoms
-        else:
-            some = rng.choice(len(self.x), MOST_ROWS, replace=False)
-            centers, weights = _atoms_of(self.x[some], self.weights[some])
-        kmeans = KMeans(min(n_clusters, len(centers)), n_init=1, random_state=int(rng.integers(2**31 - 1)))
-        return kmeans.fit(centers, sample_weight=weights).predict(self.x).astype(np.int64)
+        from sklearn.cluster import KMeans
 
-    @cached_property
-    def _atoms(self) -> tuple[np.ndarray, np.ndarray]:
-        return _atoms_of(self.x, self.weights)
+        n = self.x.shape[0]
+        some: Any = slice(None) if n <= MOST_ROWS else rng.choice(n, MOST_ROWS, replace=False)
+        n_clusters = n_distinct_rows(self.x[some], n_clusters)
+        kmeans = KMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31 - 1)))
+        kmeans.fit(self.x[some], sample_weight=self.weights[some])
+        return kmeans.predict(self.x).astype(np.int64)[self.atom]
 
 
-def as_numbers(table: Table) -> np.ndarray:
-    """Rows as points, missing cells at the column's mean.
+def _by_value(table: Table) -> np.ndarray:
+    """The order of rows by their cells, first column first, so that the last bit of a cell hardly matters."""
+    cells = np.hstack([np.where(np.isnan(table.numeric), np.inf, table.numeric), table.codes, table.counts])
+    return np.lexsort(cells.T[::-1])
 
-    Numbers are as stored; of counts the square roots, standardised; each category is a column of its own, so scaled
-    that two rows of different categories are one squared unit apart.
+
+def as_points(table: Table, weights: np.ndarray) -> Any:
+    """Rows as points, dense or csr, missing cells at the column's mean.
+
+    Numbers and square roots of counts are standardised; each category is a column of its own, so scaled that two rows
+    of different categories are one squared unit apart.
     """
     counts = np.sqrt(np.where(table.counts >= 0, table.counts, np.nan))
-    parts = [_filled(table.numeric), _standardized(_filled(counts))]
-    for column, codes in zip(table.schema.categorical, table.codes.T):
-        levels = np.arange(len(column.levels))
-        parts.append((codes[:, None] == levels) * np.sqrt(0.5))
-    return np.hstack(parts)
+    numbers = _standardized(np.hstack([table.numeric, counts]), weights)
+    if not table.schema.categorical:
+        return numbers
+    levels = [len(column.levels) for column in table.schema.categorical]
+    position = table.codes + np.concatenate([[0], np.cumsum(levels)[:-1]])
+    row, column = np.nonzero(table.codes >= 0)
+    ones = np.full(row.size, np.sqrt(0.5))
+    categories = sparse.csr_array((ones, (row, position[row, column])), shape=(table.n_rows, sum(levels)))
+    if numbers.shape[1] + sum(levels) <= MOST_DENSE:
+        return np.hstack([numbers, categories.toarray()])
+    points = sparse.hstack([sparse.csr_array(numbers), categories], format="csr")
+    points.indices, points.indptr = points.indices.astype(np.int32), points.indptr.astype(np.int32)  # for k-means
+    return points
 
 
-def _filled(x: np.ndarray) -> np.ndarray:
+def _standardized(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
     observed = ~np.isnan(x)
-    mean = np.where(observed, x, 0.0).sum(axis=0) / np.maximum(observed.sum(axis=0), 1)
-    return np.where(observed, x, mean)
-
-
-def _standardized(x: np.ndarray) -> np.ndarray:
-    spread = x.std(axis=0)
-    return (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-
-
-def _atoms_of(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Different rows in order, and the summed weight of each."""
-    atoms, atom = np.unique(x, axis=0, return_inverse=True)
-    return atoms, np.bincount(atom.ravel(), weights)
+    total = weights @ observed
+    mean = weights @ np.where(observed, x, 0.0) / np.where(total > 0, total, 1.0)
+    centred = np.where(observed, x - mean, 0.0)
+    largest = np.abs(centred).max(axis=0, initial=0.0)
+    centred /= np.where(largest > 0, largest, 1.0)  # squares of cells within a float's range
+    spread = np.sqrt(weights @ centred**2 / weights.sum())
+    return centred / np.where(spread > 0, spread, 1.0)

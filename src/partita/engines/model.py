@@ -44,6 +44,12 @@ class Model:
         """The rows as points, where k-means begins."""
         return Points(self.table, self.row_weights)
 
+    def with_prior(self, prior: Prior) -> "Model":
+        """The same model under another prior, sharing rows and points."""
+        other = replace(self, prior=prior)
+        vars(other).update(shared_rows=self.shared_rows, points=self.points)
+        return other
+
     def taught(self) -> "Model":
         """The same model of the rows that take part."""
         chosen = self.row_weights > 0

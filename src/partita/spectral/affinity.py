@@ -54,17 +54,6 @@ def default_gamma(X: Any, n_neighbors: int) -> float:
     return 1.0 / reach**2 if reach > 0.0 else 1.0
 
 
-def distinct_rows(X: Any, most: int) -> int:
-    """How many rows are different, or ``most`` if that is more; neighbours of equal rows are a matter of chance."""
-    n = 4 * most
-    while True:
-        first = X[:n].toarray() if issparse(X) else X[:n]
-        found = np.unique(first, axis=0).shape[0]
-        if found >= most or n >= X.shape[0]:
-            return min(found, most)
-        n *= 4
-
-
 def checked_gamma(gamma: Any) -> float:
     """A positive number, or a clear refusal."""
     if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 < float(gamma) < np.inf:

@@ -9,10 +9,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from partita.distinct import n_distinct_rows
 from partita.parameters import check_random_state, choose, whole_number
 from partita.spectral.affinity import (
     callable_affinity,
-    distinct_rows,
     given_affinity,
     neighbour_graph,
     rbf_affinity,
@@ -123,7 +123,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         if wanted is not None and wanted > n:
             raise ValueError(f"n_clusters={wanted} is more than the {n} objects.")
         if wanted is None and self.affinity != "precomputed":
-            limit = distinct_rows(X, limit)
+            limit = n_distinct_rows(X, limit)  # neighbours of equal rows are a matter of chance
         parts = components(self.affinity_matrix_)
         counted = _counted(parts, limit) if wanted is None else parts
         m = min((max(limit, LOOKED_AT) if wanted is None else wanted) + 1, int(counted.sizes.sum()))

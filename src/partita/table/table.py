@@ -183,15 +183,23 @@ class Table:
             return self
         return Table(self.schema, self.numeric[chosen], self.codes[chosen], self.counts[chosen])
 
+    def distinct_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """One row (m,) of every kind of equal rows, and which of them each row (n,) equals.
+
+        Missing equals missing. Cost O(n log n) comparisons of packed rows.
+        """
+        blocks = [self.numeric.view(np.uint8), self.codes.view(np.uint8), self.counts.view(np.uint8)]
+        packed = np.concatenate(blocks, axis=1)
+        rows = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first_rows, kinds = np.unique(rows, return_index=True, return_inverse=True)
+        return first_rows, kinds.ravel()
+
     def identical_rows(self) -> np.ndarray:
         """Group ids by first appearance: rows equal in every used cell share one; missing equals missing.
 
         Cost O(n log n) comparisons of packed rows.
         """
-        blocks = [self.numeric.view(np.uint8), self.codes.view(np.uint8), self.counts.view(np.uint8)]
-        packed = np.concatenate(blocks, axis=1)
-        rows = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first_rows, groups = np.unique(rows, return_index=True, return_inverse=True)
+        first_rows, groups = self.distinct_rows()
         rank = np.empty(len(first_rows), dtype=np.int64)
         rank[np.argsort(first_rows)] = np.arange(len(first_rows))
         return rank[groups.ravel()]
