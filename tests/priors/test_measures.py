@@ -45,6 +45,14 @@ SAME_NORMALS = [
     with_options,
     half_named,
     partial(with_options, 0.0),
+    partial(with_options, scale=1.0),
+    stats.norm.rvs,
+    partial(stats.norm.rvs, loc=0, scale=1),
+    lambda shape=1.0, size=None, rng=None: rng.normal(scale=shape, size=size),
+    lambda count=3, n=None, seed=None, rng=None: rng.normal(size=n),
+    lambda scale=1.0, *, rng: rng.normal(scale=scale),
+    lambda a=None, b=None: b.normal(size=a),
+    lambda a, *, loc=0.0, rng=None: rng.normal(loc, size=a),
     Sampler(),
     stats.norm(0, 1).rvs,
 ]
@@ -130,5 +138,31 @@ def test_a_wrong_number_of_atoms_is_refused(base):
 
 
 def test_a_base_that_needs_more_is_refused():
-    with pytest.raises(TypeError, match="what should 'scale' be"):
-        PROCESS.sample_measure(lambda n, rng, scale: None, 5, 0)
+    for base in (lambda n, rng, scale: None, lambda scale, size=None, rng=None: None):
+        with pytest.raises(TypeError, match="what should 'scale' be"):
+            PROCESS.sample_measure(base, 5, 0)
+
+
+def test_the_parameters_of_a_scipy_distribution_stay_its_own():
+    rng = np.random.default_rng(4)
+    PROCESS.sample_weights(7, rng)
+    measure = PROCESS.sample_measure(partial(stats.gamma.rvs, 2.0), 7, 4)
+    np.testing.assert_array_equal(measure.atoms, stats.gamma(2.0).rvs(size=7, random_state=rng))
+
+
+def test_options_without_a_known_name_keep_their_defaults():
+    assert PROCESS.sample_measure(lambda scale=2.0: scale, 5, 0).atoms.tolist() == [2.0] * 5
+    assert PROCESS.sample_measure(lambda a=2.0, b=3.0: a * b, 5, 0).atoms.tolist() == [6.0] * 5
+
+
+@pytest.mark.parametrize("base", [lambda g: g.normal(), lambda m: m + "a", lambda source, /: source.random()])
+def test_a_single_parameter_that_is_no_number_is_to_be_named(base):
+    with pytest.raises(TypeError, match="name its parameter n if it is the number, or rng") as refused:
+        PROCESS.sample_measure(base, 5, 0)
+    assert isinstance(refused.value.__cause__, (TypeError, AttributeError))
+
+
+@pytest.mark.parametrize("base", [lambda n: n.normal(), lambda a, b: a.normal(size=b)])
+def test_other_errors_of_the_base_are_its_own(base):
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'normal'"):
+        PROCESS.sample_measure(base, 5, 0)
