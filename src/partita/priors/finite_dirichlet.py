@@ -74,19 +74,20 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
                 f"n_components={self.n_components!r} are several numbers, among which only "
                 "engine=EM(select='bic') can choose: pass one of them."
             )
-        require_integer("n_components", self.n_components, at_least=1)
+        require_integer("n_components", _one_number(self.n_components), at_least=1)
         super().check()
 
     def candidates(self) -> list[Self]:
-        """One prior for every number of components, least first, each checked."""
-        numbers = self.n_components if _are_several(self.n_components) else [self.n_components]
-        if len(numbers) == 0:
+        """One prior for every distinct number of components, least first, each checked."""
+        given = self.n_components if _are_several(self.n_components) else [_one_number(self.n_components)]
+        if len(given) == 0:
             raise ValueError(f"n_components={self.n_components!r} holds no number: pass at least one.")
+        numbers = {require_integer("n_components", number, at_least=1) for number in given}
         kind = type(self)
-        priors = [kind(n_components=number, concentration=self.concentration) for number in numbers]
+        priors = [kind(n_components=number, concentration=self.concentration) for number in sorted(numbers)]
         for prior in priors:
             prior.check()
-        return sorted(priors, key=lambda prior: prior.n_components)
+        return priors
 
     def possible(self, sizes: np.ndarray) -> bool:
         """Whether there are enough components."""
@@ -120,7 +121,14 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
 
 
 def _are_several(n_components: Any) -> bool:
-    return isinstance(n_components, Sequence | np.ndarray) and not isinstance(n_components, str)
+    if isinstance(n_components, np.ndarray):
+        return n_components.ndim > 0
+    return isinstance(n_components, Sequence) and not isinstance(n_components, str)
+
+
+def _one_number(n_components: Any) -> Any:
+    """The number that an array without axes holds; anything else as it is."""
+    return n_components.item() if isinstance(n_components, np.ndarray) else n_components
 
 
 def expected_occupied(n_components: int | np.ndarray, shift: float, n: int) -> np.ndarray:
