@@ -71,6 +71,8 @@ def test_one_triangle_without_draws():
     [
         ((1, 2), "three numbers"),
         (3.0, "three numbers"),
+        ("abc", "three numbers, or rows of three; got 'abc'"),
+        ([(1, 2, 3), (1, 2)], "three numbers, or rows of three; got"),
         (np.ones((0, 3)), "three numbers"),
         ((1, 0, 2), "positive and finite; got 0"),
         ((1, np.nan, 2), "positive and finite; got nan"),

@@ -63,6 +63,8 @@ def test_the_title_names_a_single_prior():
         ({}, {}, ValueError, "no prior"),
         ([DirichletProcess(concentration=1.0)] * 2, {}, ValueError, "the same"),
         (["dirichlet-process"], {}, TypeError, "must be a Prior"),
+        (5, {}, TypeError, "must be a Prior, a sequence or a mapping of them; got 5"),
+        ({"five": 5}, {}, TypeError, "must be a Prior, a sequence or a mapping of them; got 5"),
         (DirichletProcess(), {"n": 0}, ValueError, "n must be a whole number"),
         (DirichletProcess(), {"draws": 1.5}, ValueError, "draws must be a whole number"),
         (DirichletProcess(), {"random_state": -1}, ValueError, "random_state"),

@@ -133,7 +133,10 @@ def _draw_triangle(ax: "Axes", one: DirichletSimplexData, shift: float, resoluti
 
 
 def _checked(alphas: Any) -> np.ndarray:
-    values = np.asarray(alphas, dtype=float)
+    try:
+        values = np.asarray(alphas, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"alphas must be three numbers, or rows of three; got {alphas!r}.") from error
     if values.ndim == 1:
         values = values[None]
     if values.ndim != 2 or values.shape[0] == 0 or values.shape[1] != 3:

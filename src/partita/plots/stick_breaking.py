@@ -1,6 +1,6 @@
 """Sticks of length 1, broken into the weights of a prior."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +131,9 @@ def _draw_stick(ax: "Axes", place: float, weights: np.ndarray, rest: float) -> N
 
 def _named(prior: Any) -> dict[str, Prior]:
     if isinstance(prior, Mapping):
-        named = {str(name): one for name, one in prior.items()}
+        named = {str(name): _checked(one) for name, one in prior.items()}
     else:
-        priors = [prior] if isinstance(prior, Prior) else list(prior)
+        priors = [_checked(one) for one in (prior if isinstance(prior, Iterable) else [prior])]
         one_kind = len({type(one) for one in priors}) == 1
         named = {_short(one, one_kind): one for one in priors}
         if len(named) < len(priors):
@@ -143,9 +143,13 @@ def _named(prior: Any) -> dict[str, Prior]:
     return named
 
 
-def _short(prior: Any, one_kind: bool) -> str:
+def _checked(prior: Any) -> Prior:
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a Prior, a sequence or a mapping of them; got {prior!r}.")
+    return prior
+
+
+def _short(prior: Prior, one_kind: bool) -> str:
     options = options_in_words(prior, between="\n")
     return options if one_kind else f"{kind_in_words(prior)}\n{options}"
 
