@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import pdist
 
 from partita.plots import restaurant, restaurant_data
-from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, PitmanYor, StickBreaking
+from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, Gamma, PitmanYor, StickBreaking
 
 EXAMPLES = [prior for kind in PRIORS.values() for prior in kind.examples()]
 
@@ -34,6 +34,27 @@ def test_the_restaurants_relatives():
     np.testing.assert_allclose(discounted.next_customer, np.array([2.5, 0.5, 2.0]) / 5)
     full = restaurant_data(FiniteDirichlet(n_components=2, concentration=1.0), labels=[0, 0, 0, 1])
     np.testing.assert_allclose(full.next_customer, np.array([3.5, 1.5, 0.0]) / 5)
+
+
+@pytest.mark.parametrize("concentration", [5.0, Gamma(5.0, 1.0)])
+def test_many_tables_of_sticks_have_the_ratio_of_partition_probabilities(concentration):
+    prior = StickBreaking(n_components=20, concentration=concentration)
+    labels = np.repeat(range(9), [9, 7, 6, 5, 4, 3, 2, 1, 1])
+    seats = restaurant_data(prior, labels=labels).next_customer
+    opened = np.exp(prior.log_probability(np.append(labels, 9)) - prior.log_probability(labels))
+    assert seats[-1] == pytest.approx(opened, abs=1e-9)
+    assert seats[7] == seats[8]
+
+
+@pytest.mark.parametrize("concentration", [3.0, Gamma(6.0, 2.0)])
+def test_what_is_too_costly_to_sum_takes_the_seats_of_the_prior(concentration):
+    prior = StickBreaking(n_components=100, concentration=concentration)
+    sizes = np.arange(20, 0, -1)
+    labels = np.repeat(np.arange(20), sizes)
+    with pytest.raises(ValueError, match="sum over orders"):
+        prior.log_probability(labels)
+    data = restaurant_data(prior, labels=labels)
+    np.testing.assert_array_equal(data.next_customer, np.exp(prior.log_seats(sizes, 3.0)))
 
 
 @pytest.mark.parametrize("n", [1, 2, 14, 15, 40, 300])
@@ -86,3 +107,8 @@ def test_numbers_that_could_not_be_read_are_left_out():
 def test_bad_input_is_refused(options, words):
     with pytest.raises(ValueError, match=words):
         restaurant_data(StickBreaking(n_components=2, concentration=1.0), **options)
+
+
+def test_what_is_no_prior_is_refused():
+    with pytest.raises(TypeError, match=r"prior must be a Prior, such as .*; got 5"):
+        restaurant(5, 5)

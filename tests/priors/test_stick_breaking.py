@@ -90,6 +90,36 @@ def test_too_many_orders_are_refused_with_the_limit():
         StickBreaking(n_components=100, concentration=1.0).log_probability(labels)
 
 
+@pytest.mark.parametrize(
+    ("n_components", "sizes"),
+    [
+        (20, [9, 7, 6, 5, 4, 3, 2, 1, 1]),
+        (40, [1] * 20 + [2] * 5 + [3]),
+        (12, list(range(12, 0, -1))[:10]),
+        (9, [4, 4, 3, 3, 2, 2, 1, 1, 1]),
+    ],
+)
+def test_seats_of_more_than_eight_clusters_are_ratios_of_probabilities(n_components, sizes):
+    prior = StickBreaking(n_components=n_components, concentration=5.0)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    logs = [prior.log_probability(np.append(labels, k)) for k in range(len(sizes) + 1)]
+    expected = np.exp(np.array(logs) - prior.log_probability(labels))
+    np.testing.assert_allclose(np.exp(prior.log_seats(np.array(sizes), 5.0)), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_components", [16, 30])
+def test_seats_beyond_the_sum_over_orders_are_those_of_one_order(n_components):
+    prior = StickBreaking(n_components=n_components, concentration=2.0)
+    sizes = np.arange(1, 17)
+    seats = np.exp(prior.log_seats(sizes, 2.0))
+    in_order = np.zeros(n_components, dtype=int)
+    in_order[:16] = sizes[::-1]
+    grown = in_order + np.eye(n_components, dtype=int)
+    ratios = np.exp([log_sticks(more, 2.0) - log_sticks(in_order, 2.0) for more in grown])
+    np.testing.assert_allclose(seats[:-1], ratios[:16][::-1], rtol=1e-9)
+    assert seats[-1] == pytest.approx(ratios[16:].sum(), rel=1e-9)
+
+
 def occupied_by_chain(n, n_components, a):
     """Expected occupied components: how many rows pass each stick is a Markov chain (beta-binomial)."""
     passing, total = np.zeros(n + 1), 0.0

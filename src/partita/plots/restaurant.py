@@ -10,7 +10,8 @@ from partita.parameters import seed_from, whole_number
 from partita.plots.canvas import axes_or_new, cluster_colors, say_title
 from partita.plots.prior_words import prior_in_words
 from partita.priors import Prior
-from partita.priors.base import in_order_of_appearance
+from partita.priors.base import block_sizes, in_order_of_appearance
+from partita.priors.stick_sums import TooManyOrdersError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,12 +70,17 @@ def restaurant_data(prior: Prior, n: int = 20, *, labels: Any = None, random_sta
     Notes
     -----
     The probabilities are ratios p(partition with one more) / p(partition). A learned concentration is integrated out of
-    both, so what the seating says about it is used.
+    both, so what the seating says about it is used. Only where ``log_probability`` refuses a seating as too costly
+    (``StickBreaking`` with some 15 tables of distinct sizes) they are those of the prior's ``log_seats``, which is
+    rough there, at the mean of a learned concentration.
     """
+    if not isinstance(prior, Prior):
+        raise TypeError(f"prior must be a Prior, such as DirichletProcess(concentration=1.0); got {prior!r}.")
+    prior.check()
     if labels is None:
         labels = prior.sample_partition(whole_number("n", n, 1), np.random.default_rng(seed_from(random_state)))
     labels = np.asarray(labels)
-    if labels.size == 0 or prior.log_probability(labels) == -np.inf:
+    if labels.size == 0 or not prior.possible(block_sizes(labels)):
         raise ValueError("labels must seat at least one customer, at no more tables than the prior has components.")
     labels = in_order_of_appearance(labels)
     sizes = np.bincount(labels)
@@ -135,10 +141,12 @@ def restaurant(
 
 
 def _next_customer(prior: Prior, sizes: np.ndarray) -> np.ndarray:
-    if not prior.learns_concentration:
-        return np.exp(prior.log_seats(sizes, float(prior.concentration)))
-    joined = {size: prior.log_probability(_with_one_more(sizes, int(np.argmax(sizes == size)))) for size in set(sizes)}
-    logs = np.array([*(joined[size] for size in sizes), prior.log_probability(_with_one_more(sizes, sizes.size))])
+    _, first, of_size = np.unique(sizes, return_index=True, return_inverse=True)
+    try:
+        opened, *joined = (prior.log_probability(_with_one_more(sizes, k)) for k in (sizes.size, *first))
+    except TooManyOrdersError:
+        return np.exp(prior.log_seats(sizes, prior.initial_concentration()))
+    logs = np.append(np.array(joined)[of_size], opened)
     return np.exp(logs - logsumexp(logs))
 
 

@@ -16,7 +16,13 @@ from partita.kernels.dispatch import implements
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
 from partita.priors.base import Prior
 from partita.priors.checks import require_integer
-from partita.priors.cluster_counts import QUADRATURE_POINTS, log_stirling, require_affordable
+from partita.priors.cluster_counts import (
+    STIRLING_CELL,
+    STIRLING_STEP,
+    log_stirling,
+    n_quadrature_points,
+    require_affordable,
+)
 from partita.priors.hyperpriors import slice_update
 
 
@@ -91,8 +97,8 @@ class GibbsType(Prior):
         most = self.most_clusters(n)
         n_clusters = np.arange(1, most + 1)
         one_shift = self.shift(0.5) == self.shift(1.5)
-        averaged = QUADRATURE_POINTS if self.learns_concentration and not one_shift else 1
-        require_affordable(n, averaged * float(n) * most)
+        averaged = n_quadrature_points(most) if self.learns_concentration and not one_shift else 1.0
+        require_affordable(n, n * STIRLING_STEP + averaged * most * (n - most / 2) * STIRLING_CELL)
         known = log_stirling(n, most, np.array([self.shift(0.5)])) if one_shift else None
 
         def log_counts(concentrations: np.ndarray) -> np.ndarray:

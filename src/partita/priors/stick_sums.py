@@ -12,6 +12,10 @@ _TAIL = 42.0
 _STICK_STEP = 0.25
 
 
+class TooManyOrdersError(ValueError):
+    """A sum over the orders of blocks that would take too long."""
+
+
 def expected_occupied_sticks(n: int, n_components: int, concentration: float) -> float:
     """Return the sum over components h of P(component h holds one of n rows).
 
@@ -70,9 +74,9 @@ def log_truncation(sizes: np.ndarray, n_components: int, concentration: float) -
     x distinct sizes), states = product over distinct sizes of (multiplicity + 1).
     """
     distinct, multiplicity = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
-    n_states = math.prod(int(m) + 1 for m in multiplicity)
+    n_states = _n_states(multiplicity)
     if n_states * n_components > MAX_STATES:
-        raise ValueError(
+        raise TooManyOrdersError(
             f"The exact sum over orders of {len(sizes)} blocks of {distinct.size} distinct sizes among "
             f"{n_components} components needs {n_states} x {n_components} states, more than the limit of "
             f"{MAX_STATES}; use fewer clusters or components."
@@ -84,6 +88,19 @@ def log_truncation(sizes: np.ndarray, n_components: int, concentration: float) -
     values[strides[:-1]] = log_last
     log_sum = log_sum_over_orders(distinct, multiplicity, strides[:-1], n_components - 1, float(concentration), values)
     return float(log_sum)
+
+
+def seat_steps(sizes: np.ndarray, n_components: int) -> float:
+    """Steps of the sums over orders that the next row needs: one sum for every distinct size, and one for a new block.
+
+    A step takes about 5 ns. Growing a block may double the states at most.
+    """
+    multiplicity = np.unique(sizes, return_counts=True)[1]
+    return float(_n_states(multiplicity)) * n_components * multiplicity.size * (multiplicity.size + 1)
+
+
+def _n_states(multiplicity: np.ndarray) -> int:
+    return math.prod(int(m) + 1 for m in multiplicity)
 
 
 @entry(allocates=True)
