@@ -1,4 +1,4 @@
-"""Parameters of maximum likelihood, how many there are, and modes off a boundary where the density is unbounded."""
+"""Parameters of maximum likelihood, how many there are, and modes off a boundary that the prior allows."""
 
 from functools import singledispatch
 from itertools import product
@@ -200,34 +200,35 @@ def test_parameters_are_counted(case):
     assert type(case.likelihood.n_params) is int
 
 
-def prior_is_unbounded(likelihood):
+def prior_allows_zeros(likelihood):
     blocks = likelihood.blocks if isinstance(likelihood, Product) else [likelihood]
-    smallest = [getattr(block, name, 1.0) for block in blocks for name in ("pseudocount", "shape")]
-    return any(np.any(numbers < 1.0) for numbers in smallest)
+    smallest = [getattr(block, name, np.inf) for block in blocks for name in ("pseudocount", "shape")]
+    return any(np.any(numbers <= 1.0) for numbers in smallest)
 
 
 @every_case
-def test_least_makes_every_prior_density_finite_and_bounded_ones_do_not_feel_it(case):
+def test_least_makes_every_prior_density_finite_and_those_without_zeros_do_not_feel_it(case):
     stats = np.vstack([fractional_stats(case), np.zeros_like(case.stats(np.ones(case.n_rows)))])
     params = case.likelihood.map_params(stats, least=1e-4)
     assert np.isfinite(case.likelihood.log_prior_density(params)).all()
-    if not prior_is_unbounded(case.likelihood):
+    if not prior_allows_zeros(case.likelihood):
         np.testing.assert_array_equal(flat(params), flat(case.likelihood.map_params(stats)))
 
 
 class TestLeast:
     """Modes among shares and rates of at least `least`."""
 
+    @pytest.mark.parametrize("pseudocount", [0.5, 1.0])
     @pytest.mark.parametrize("counts", list(product([0.0, 0.3, 0.52, 4.0], repeat=3)))
-    def test_no_shares_of_at_least_that_have_a_larger_density(self, counts):
+    def test_no_shares_of_at_least_that_have_a_larger_density(self, counts, pseudocount):
         least = 0.02
-        case = make(Categorical(pseudocount=0.5), Table.read(np.array([["a"], ["b"], ["c"]], dtype=object)))
+        case = make(Categorical(pseudocount=pseudocount), Table.read(np.array([["a"], ["b"], ["c"]], dtype=object)))
         found = case.likelihood.map_params(np.array([counts]), least=least)[0][0]
         steps = np.arange(least, 1.0, 0.01)
         first, second = (grid.ravel() for grid in np.meshgrid(steps, steps))
         shares = np.column_stack([first, second, 1.0 - first - second])
         shares = shares[shares[:, 2] >= least - 1e-12]
-        exponents = np.array(counts) - 0.5
+        exponents = np.array(counts) + pseudocount - 1.0
         assert found.sum() == pytest.approx(1.0)
         assert found.min() >= least - 1e-12
         assert xlogy(exponents, shares).sum(axis=1).max() <= xlogy(exponents, found).sum() + 1e-9
@@ -237,8 +238,17 @@ class TestLeast:
         shares = case.likelihood.map_params(case.stats(np.array([1, 0, 0])), least=0.5)
         np.testing.assert_allclose(shares[0], np.full((1, 3), 1 / 3))
 
-    def test_rates(self):
+    def test_no_category_becomes_impossible_under_a_flat_prior(self):
+        case = make(Categorical(pseudocount=1.0), Table.read(np.array([["a"], ["b"], ["c"]], dtype=object)))
+        stats = case.stats(np.array([3, 0, 0]), np.zeros(3))
+        shares = case.likelihood.map_params(stats, least=1e-3)
+        np.testing.assert_allclose(shares[0], [[0.998, 1e-3, 1e-3], [1 / 3, 1 / 3, 1 / 3]])
+        np.testing.assert_array_equal(case.likelihood.map_params(stats)[0][0], [1.0, 0.0, 0.0])
+
+    @pytest.mark.parametrize("shape", [0.5, 1.0])
+    def test_rates(self, shape):
         table = Table.read(np.array([[0.0], [0.0], [5.0]]), column_types={0: "count"})
-        case = make(Count(shape=0.5, rate=2.0), table)
+        case = make(Count(shape=shape, rate=2.0), table)
         stats = case.stats(np.array([1, 1, 0]), np.array([1, 1, 1]))
-        np.testing.assert_allclose(case.likelihood.map_params(stats, least=1e-3), [[1e-3], [4.5 / 5.0]])
+        np.testing.assert_allclose(case.likelihood.map_params(stats, least=1e-3), [[1e-3], [(4.0 + shape) / 5.0]])
+        np.testing.assert_array_equal(case.likelihood.map_params(stats)[0], [0.0])

@@ -74,9 +74,9 @@ class Conjugate(ABC):
     def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> Any:
         """Each cluster's parameters at the mode of their joint posterior density given its statistics.
 
-        In the form of ``sample_params``. Where the prior's density is unbounded, as that of shares or rates near 0 is
-        with a pseudocount or shape below 1, the mode among parameters of at least ``least``: with 0 the point of
-        the boundary that the density grows to. Elsewhere ``least`` changes nothing.
+        In the form of ``sample_params``. Where the prior does not keep shares or rates from 0, as with a pseudocount or
+        shape of at most 1, the mode among parameters of at least ``least``: with 0 what was not seen is impossible,
+        and an unbounded density is at the point of the boundary that it grows to. Elsewhere ``least`` changes nothing.
         """
         raise self._lacks("map_params", "EM and Posterior.costs")
 

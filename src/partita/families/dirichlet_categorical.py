@@ -137,12 +137,12 @@ class DirichletCategorical(Conjugate):
     def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> list[np.ndarray]:
         """Shares (K, J_m) in proportion to beta + N - 1, 0 where that is negative; equal where nothing is left.
 
-        Where beta < 1 and ``least`` > 0, the largest density among shares of at least ``least``.
+        Where beta <= 1 and ``least`` > 0, the largest density among shares of at least ``least``.
         """
         shares = []
         for beta, counts in zip(self.pseudocount, self._by_column(stats)):
             exponents = beta + counts - 1.0
-            shares.append(_bounded_mode(exponents, least) if beta < 1.0 and least > 0.0 else _mode(exponents))
+            shares.append(_bounded_mode(exponents, least) if beta <= 1.0 and least > 0.0 else _mode(exponents))
         return shares
 
     def ml_params(self, stats: np.ndarray, reg_covar: float) -> list[np.ndarray]:
@@ -215,13 +215,15 @@ def _bounded_mode(exponents: np.ndarray, least: float) -> np.ndarray:
     """Shares (K, J) of at least ``least`` with the largest product of powers prod_j share_j^exponent_j.
 
     Negative exponents want the smallest share; positive ones share the rest in proportion, and those that get less
-    than ``least`` so are raised to it too. Without a positive exponent the largest one takes the rest.
+    than ``least`` so are raised to it too. Without a positive exponent those of 0 share the rest alike, and without
+    one of 0 the largest takes it.
     """
     n_levels = exponents.shape[1]
     least = min(least, 1.0 / n_levels)
     weights = np.maximum(exponents, 0.0)
-    empty = np.flatnonzero(weights.sum(axis=1) == 0.0)
-    weights[empty, exponents[empty].argmax(axis=1)] = 1.0
+    largest = exponents.max(axis=1)
+    weights[largest == 0.0] = exponents[largest == 0.0] == 0.0
+    weights[largest < 0.0, exponents[largest < 0.0].argmax(axis=1)] = 1.0
     raised = weights == 0.0
     while True:
         free = np.where(raised, 0.0, weights)

@@ -109,9 +109,9 @@ class GammaPoisson(Conjugate):
         return rng.standard_gamma(shape) / rate
 
     def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> np.ndarray:
-        """Rates (K, q), (a - 1) / b; not below ``least`` where a0 < 1, nor 0."""
+        """Rates (K, q), (a - 1) / b; not below ``least`` where a0 <= 1, nor 0."""
         shape, rate = self._predictive(stats)
-        return np.maximum((shape - 1.0) / rate, np.where(self.shape < 1.0, least, 0.0))
+        return np.maximum((shape - 1.0) / rate, np.where(self.shape <= 1.0, least, 0.0))
 
     def ml_params(self, stats: np.ndarray, reg_covar: float) -> np.ndarray:
         """Averages of the observed counts."""
