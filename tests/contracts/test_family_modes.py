@@ -5,9 +5,9 @@ from functools import singledispatch
 import numpy as np
 import pytest
 from scipy import stats as distributions
-from tests.contracts.cases import every_built_in_case, every_case, make
+from tests.contracts.cases import every_built_in_case, every_case, make, numbers, plain
 
-from partita.families import Categorical, Count
+from partita.families import Categorical, Count, Gaussian
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
 from partita.families.normal_inverse_gamma import NormalInverseGamma
@@ -156,3 +156,50 @@ class TestBoundaries:
         np.testing.assert_allclose(rates, max(shape - 1.0, 0.0) / 4.0)
         assert case.likelihood.log_prior_density(np.zeros((1, 1))) == pytest.approx([density])
         assert case.likelihood.summed_log_likelihood(stats, np.zeros((1, 1))) == pytest.approx([0.0])
+
+
+class TestRounding:
+    """Sums of squares that lose all their figures, and more, to the square of the mean."""
+
+    @pytest.mark.parametrize("covariance", ["full", "diag"])
+    @pytest.mark.parametrize("seed", range(5))
+    def test_groups_far_from_the_prior_mean_and_from_each_other(self, covariance, seed):
+        x = numbers(40, 3, seed=seed)
+        x[20:] += 1e8
+        case = make(Gaussian(covariance=covariance, scale=1.0, mean=0.0), plain(x))
+        means, factors = case.likelihood.map_params(case.stats(np.arange(40) < 20, np.arange(40) >= 20, np.ones(40)))
+        near = case.likelihood.map_params(case.stats(np.arange(40) < 20))
+        np.testing.assert_allclose(factors[0], near[1][0], rtol=1e-12)
+        np.testing.assert_allclose(means[1:], [[20 / 20.1 * 1e8] * 3, [20 / 40.1 * 1e8] * 3], rtol=1e-6)
+        assert np.isfinite(case.likelihood.log_likelihood(case.rows, (means, factors))).all()
+
+    def test_copies_of_a_distant_row_keep_the_scale_of_the_prior(self):
+        """With the prior mean worth next to nothing the exact scatter is 0, and what is left of it is rounding."""
+        rng = np.random.default_rng(96)
+        case = make(Gaussian(scale=1.0, mean=0.0, mean_precision=1e-30), plain(numbers(6, 3)))
+        for center in rng.normal(0.0, 1e6, (20, 3)):
+            x = np.repeat(center[None], 7, axis=0)
+            stats = case.likelihood.suffstats(case.rows._replace(x=x), rng.random((7, 1)))
+            factors = case.likelihood.map_params(stats)[1][0]
+            mode = factors @ factors.T * (case.likelihood.dof + stats[0, 0] + 5.0)
+            assert (np.linalg.eigvalsh(mode - case.likelihood.scale) >= -1e-6).all()
+            assert (np.abs(mode - case.likelihood.scale) <= 64 * np.finfo(float).eps * stats[0, 0] * 1e13).all()
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_a_tiny_scale_on_almost_equal_columns(self, seed):
+        rng = np.random.default_rng(seed)
+        x = np.repeat(rng.normal(size=(30, 1)), 2, axis=1) + 1e-9 * rng.normal(size=(30, 2))
+        case = make(Gaussian(scale=1e-15), plain(x))
+        stats = case.stats(np.ones(30), np.arange(30) < 12, np.arange(30) < 2)
+        factors = case.likelihood.map_params(stats)[1]
+        mode = factors @ np.swapaxes(factors, 1, 2)
+        expected = case.likelihood._posterior(stats)[4] / (case.likelihood.dof + stats[:, 0] + 4.0)[:, None, None]
+        np.testing.assert_allclose(mode, expected, rtol=1e-13)
+        assert (np.einsum("kjj->kj", factors) > 0.0).all()
+
+    def test_variances_below_zero_are_taken_as_zero(self):
+        case = make(Gaussian(covariance="diag", scale=1e-3, dof=2.0), plain(numbers(6, 2)))
+        k = case.likelihood.mean_precision + 4.0
+        stats = np.concatenate([[4.0, 4.0], [2.0, 2.0], 4.0 / k - 1.0])[None]
+        deviations = case.likelihood.map_params(stats)[1]
+        np.testing.assert_allclose(deviations**2, [[1e-3 / 9.0] * 2])

@@ -11,8 +11,9 @@ share one decomposition: cost O(patterns K d q^2 + n K d^2) with q missing cells
 
 import numpy as np
 
+from partita.families.factors import in_order, inverse_of_lower
 from partita.families.gaps import rows_by_gaps
-from partita.families.moments import LEAST_VARIANCE, LOG_2PI, singular_covariance
+from partita.families.moments import LOG_2PI
 
 
 def normal_log_densities(x: np.ndarray, missing: np.ndarray, means: np.ndarray, factors: np.ndarray) -> np.ndarray:
@@ -66,43 +67,6 @@ def expected_rows(
     spread = np.zeros_like(inverse)
     spread[:, np.outer(gaps, gaps)] = (back @ np.swapaxes(back, 1, 2)).reshape(means.shape[0], -1)
     return completed, spread
-
-
-def in_order(roots: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Lower Cholesky factors (K, p, p) of the columns ``order`` of the covariances A A', A the ``roots`` (K, d, r)."""
-    upper = np.linalg.qr(np.swapaxes(roots[:, order], 1, 2), mode="r")
-    signs = np.where(np.einsum("kjj->kj", upper) < 0.0, -1.0, 1.0)
-    return np.swapaxes(upper, 1, 2) * signs[:, None]
-
-
-def inverse_of_lower(lower: np.ndarray) -> np.ndarray:
-    """Inverses (K, d, d) of lower triangular matrices, row by row."""
-    inverse = np.zeros_like(lower)
-    for j in range(lower.shape[1]):
-        pivot = lower[:, j, j]
-        inverse[:, j, :j] = -np.einsum("kc,kcb->kb", lower[:, j, :j], inverse[:, :j, :j]) / pivot[:, None]
-        inverse[:, j, j] = 1.0 / pivot
-    return inverse
-
-
-def covariance_factors(n: np.ndarray, means: np.ndarray, second: np.ndarray, reg_covar: float) -> np.ndarray:
-    """Lower Cholesky factors of sum xx' / n - m m' + reg_covar I; raise ValueError where that is singular.
-
-    Eigenvalues of the correlations that rounding made negative are taken as 0 before ``reg_covar`` is added, and a
-    root of the sum is made triangular: that cannot fail.
-    """
-    mean_square = second / n[:, None, None]
-    covariance = mean_square - means[:, :, None] * means[:, None, :]
-    variances = np.einsum("kjj->kj", covariance)
-    deviations = np.sqrt(np.where(variances > 0.0, variances, 1.0))
-    values, vectors = np.linalg.eigh(covariance / (deviations[:, :, None] * deviations[:, None, :]))
-    roots = deviations[:, :, None] * vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
-    ridge = np.broadcast_to(np.sqrt(reg_covar) * np.eye(means.shape[1]), roots.shape)
-    factors = in_order(np.concatenate([roots, ridge], axis=2), np.arange(means.shape[1]))
-    resolved = LEAST_VARIANCE * np.einsum("kjj->kj", mean_square)
-    if reg_covar == 0.0 and (np.einsum("kjj->kj", factors) ** 2 <= resolved).any():
-        raise singular_covariance()
-    return factors
 
 
 def _whitened(x: np.ndarray, means: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -100,7 +100,7 @@ class NormalInverseGamma(Conjugate):
         n, total, squares = np.split(stats, 3, axis=-1)
         k, v = self.mean_precision + n, self.dof + n
         mean = total / k
-        return n, k, v, mean, self.scale + squares - k * mean**2
+        return n, k, v, mean, self.scale + np.maximum(squares - k * mean**2, 0.0)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Murphy (2007), eq. 171."""

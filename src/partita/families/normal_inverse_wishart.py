@@ -21,14 +21,9 @@ from scipy import stats as distributions
 from scipy.special import multigammaln
 
 from partita.families.base import Cells, Conjugate
+from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
 from partita.families.gaps import rows_by_gaps
-from partita.families.multivariate_normal import (
-    covariance_factors,
-    expected_rows,
-    inverse_of_lower,
-    normal_log_densities,
-    normal_terms,
-)
+from partita.families.multivariate_normal import expected_rows, normal_log_densities, normal_terms
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import student_terms
@@ -111,8 +106,7 @@ class NormalInverseWishart(Conjugate):
         n, total, second = self._moments(stats)
         k = self.mean_precision + n
         mean = total / k[..., None]
-        scale = self.scale + second - k[..., None, None] * mean[..., :, None] * mean[..., None, :]
-        return n, k, self.dof + n, mean, scale
+        return n, k, self.dof + n, mean, self.scale + _scatter(k, mean, second)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Murphy (2007), eq. 266."""
@@ -154,9 +148,10 @@ class NormalInverseWishart(Conjugate):
 
     def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Means and Cholesky factors; the density is that of mean and covariance, with mode m, S / (v + d + 2)."""
-        _, _, v, mean, scale = self._posterior(stats)
-        mode = scale / (v + self.mean.shape[0] + 2.0)[:, None, None]
-        return mean, np.linalg.cholesky(mode)
+        _, k, v, mean, _ = self._posterior(stats)
+        scatter = _scatter(k, mean, self._moments(stats)[2])
+        factors = factors_of_sum(scatter, np.linalg.cholesky(self.scale))
+        return mean, factors / np.sqrt(v + self.mean.shape[0] + 2.0)[:, None, None]
 
     def ml_params(self, stats: np.ndarray, reg_covar: float) -> tuple[np.ndarray, np.ndarray]:
         """Means and Cholesky factors of sum xx' / n - m m' + reg_covar I."""
@@ -215,6 +210,11 @@ class NormalInverseWishart(Conjugate):
         x = self.mean + means[labels] + np.einsum("nij,nj->ni", factors[labels], noise)
         n = labels.shape[0]
         return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+def _scatter(k: np.ndarray, mean: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """sum xx' - k m m' (..., d, d): the rows' scatter and their mean's distance from that of the prior."""
+    return second - k[..., None, None] * mean[..., :, None] * mean[..., None, :]
 
 
 def _log_det_and_inverse(factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
