@@ -6,14 +6,17 @@ problem in the columns F_m = Q R of F. With y = F_o (x_o - m_o),
     E[x_m | x_o] = m_m - R^-1 Q'y,   Cov[x_m | x_o] = (R'R)^-1,   |y - Q Q'y|^2 = (x_o - m_o)' S_oo^-1 (x_o - m_o)
 
 and |S_oo| = |R|^2 / |F|^2. No matrix is squared, so none loses its rank to rounding. Rows with the same missing cells
-share one decomposition: cost O(patterns K d q^2 + n K d^2) with q missing cells.
+share one decomposition: cost O(patterns K d q^2 + n K d^2) with q missing cells. Where nearly every row has its own
+pattern, the calls would cost more than the arithmetic: rows of rare patterns are solved in batches by `rare_gaps`,
+unless a covariance is too near to singular for that.
 """
 
 import numpy as np
 
 from partita.families.factors import in_order, inverse_of_lower
-from partita.families.gaps import rows_by_gaps
+from partita.families.gaps import common_and_rare, rows_by_gaps
 from partita.families.moments import LOG_2PI
+from partita.families.rare_gaps import FEWEST_ROWS, can_be_squared, rare_log_densities, rare_moments
 
 
 def normal_log_densities(x: np.ndarray, missing: np.ndarray, means: np.ndarray, factors: np.ndarray) -> np.ndarray:
@@ -21,7 +24,8 @@ def normal_log_densities(x: np.ndarray, missing: np.ndarray, means: np.ndarray, 
     logs = np.zeros((x.shape[0], means.shape[0]))
     inverse = inverse_of_lower(factors)
     log_factor = _log_diagonal(inverse)
-    for members, gaps in rows_by_gaps(missing):
+    common, rare = common_and_rare(missing, _fewest_rows(missing, factors, inverse))
+    for members, gaps in common:
         if gaps.all():
             continue
         seen = ~gaps if gaps.any() else slice(None)
@@ -33,6 +37,8 @@ def normal_log_densities(x: np.ndarray, missing: np.ndarray, means: np.ndarray, 
             by_cluster = np.swapaxes(white, 0, 1)
             by_cluster -= (by_cluster @ basis) @ np.swapaxes(basis, 1, 2)
         logs[members] = constant - 0.5 * np.einsum("nkj,nkj->nk", white, white)
+    for members, own in rare_log_densities(x, missing, rare, means, inverse):
+        logs[members] = own + log_factor
     return logs
 
 
@@ -51,7 +57,22 @@ def normal_terms(
     return terms
 
 
-def expected_rows(
+def expected_moments(
+    x: np.ndarray, missing: np.ndarray, resp: np.ndarray, means: np.ndarray, factors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Expected sum x (K, d) and sum xx' (K, d, d) of rows shared out by ``resp`` given their observed cells."""
+    inverse = inverse_of_lower(factors)
+    common, rare = common_and_rare(missing, _fewest_rows(missing, factors, inverse))
+    first, second = rare_moments(x, missing, rare, resp, means, inverse)
+    for members, gaps in common:
+        completed, spread = _expected_rows(x[members], gaps, means, inverse)
+        shares = resp[members].T[:, None]
+        first += (shares @ completed)[:, 0]
+        second += (np.swapaxes(completed, 1, 2) * shares) @ completed + shares.sum(axis=2)[:, :, None] * spread
+    return first, second
+
+
+def _expected_rows(
     x: np.ndarray, gaps: np.ndarray, means: np.ndarray, inverse: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (K, n, d) that all lack the cells ``gaps`` (d,), completed at their conditional means in every cluster.
@@ -67,6 +88,11 @@ def expected_rows(
     spread = np.zeros_like(inverse)
     spread[:, np.outer(gaps, gaps)] = (back @ np.swapaxes(back, 1, 2)).reshape(means.shape[0], -1)
     return completed, spread
+
+
+def _fewest_rows(missing: np.ndarray, factors: np.ndarray, inverse: np.ndarray) -> int:
+    """How many rows must share their missing cells to be decomposed on their own."""
+    return FEWEST_ROWS if missing.any() and can_be_squared(factors, inverse) else 1
 
 
 def _whitened(x: np.ndarray, means: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -22,8 +22,7 @@ from scipy.special import multigammaln
 
 from partita.families.base import Cells, Conjugate
 from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
-from partita.families.gaps import rows_by_gaps
-from partita.families.multivariate_normal import expected_rows, normal_log_densities, normal_terms
+from partita.families.multivariate_normal import expected_moments, normal_log_densities, normal_terms
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import student_terms
@@ -90,12 +89,9 @@ class NormalInverseWishart(Conjugate):
             return self.suffstats(rows, resp)
         whole = ~rows.gaps
         stats = self.suffstats(WishartRows(rows.x[whole], rows.missing[whole], rows.gaps[whole]), resp[whole])
-        means, inverse = params[0], inverse_of_lower(params[1])
-        x, shares = rows.x[rows.gaps], resp[rows.gaps]
-        for members, gaps in rows_by_gaps(rows.missing[rows.gaps]):
-            completed, spread = expected_rows(x[members], gaps, means, inverse)
-            stats += _expected_moments(completed, spread, shares[members])
-        return stats
+        shares = resp[rows.gaps]
+        first, second = expected_moments(rows.x[rows.gaps], rows.missing[rows.gaps], shares, *params)
+        return stats + np.hstack([shares.sum(axis=0)[:, None], first, second.reshape(first.shape[0], -1)])
 
     def _moments(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n (...), sum x (..., d) and sum xx' (..., d, d)."""
@@ -221,11 +217,3 @@ def _log_det_and_inverse(factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log |Sigma| (K,) and Sigma^-1 (K, d, d) of Sigma = L L'."""
     roots = inverse_of_lower(factors)
     return 2.0 * np.log(np.einsum("kjj->kj", factors)).sum(axis=1), np.swapaxes(roots, 1, 2) @ roots
-
-
-def _expected_moments(completed: np.ndarray, spread: np.ndarray, resp: np.ndarray) -> np.ndarray:
-    """Statistics of rows (K, n, d) that are completed in every cluster with this conditional covariance."""
-    shares = resp.T[:, None]
-    n = shares.sum(axis=2)
-    second = (np.swapaxes(completed, 1, 2) * shares) @ completed + n[:, :, None] * spread
-    return np.hstack([n, (shares @ completed)[:, 0], second.reshape(n.shape[0], -1)])
