@@ -54,7 +54,7 @@ class Prior(Parameters, ABC):
                 self.hyperprior,
                 lambda concentrations: np.log([self.expected_clusters_given(n, float(c)) for c in concentrations]),
                 log_range=math.log(n),
-                narrowest=0.5,
+                narrowest=0.2,
             )
         )
 
