@@ -50,7 +50,8 @@ class Fitted:
 
     def novelty(self, X: Any) -> np.ndarray:
         """Probability that each row belongs to a cluster not seen in ``fit``."""
-        return self._clusters.novelty(self._model, self._read(X))
+        table = self._read(X)
+        return self._clusters.novelty(self._model, table)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior-predictive density of each row's observed cells, in the units of X.

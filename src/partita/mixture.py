@@ -26,7 +26,7 @@ from partita.parameters import check_random_state, seed_from, whole_number
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
 from partita.predictive import Clusters, clusters_of, simulate_prior
-from partita.priors import Prior
+from partita.priors import FiniteDirichlet, Prior
 from partita.table import Table
 from partita.table.wording import count_of
 
@@ -292,7 +292,7 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
         """
         n_samples = whole_number("n_samples", n_samples, 1)
         if like is None:
-            check_is_fitted(self)
+            check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
             model, rng = self._model, self._rng(5)
         else:
             prior = self._one_prior()
@@ -303,10 +303,9 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
         return self._rows_like(model.table, cells), labels
 
     def _one_prior(self) -> Prior:
-        priors = priors_from(self.prior, engine_from(self.engine))
-        if len(priors) > 1:
+        if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:
             raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
-        return priors[0]
+        return priors_from(self.prior, engine_from(self.engine))[0]
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.

@@ -54,7 +54,7 @@ def test_a_given_number_is_marked_and_the_clearest_named():
     [
         ([0.0], "1 group: every eigenvalue is used"),
         ([0.0, 0.0, 0.0], "3 groups: every eigenvalue is used"),
-        ([0.0, 1.3], "1 group: the gap after eigenvalue 1 is the clearest"),
+        ([0.0, 1.3], "1 group: no gap after more eigenvalues is clear"),
     ],
 )
 def test_the_smallest_spectra(eigenvalues, title):

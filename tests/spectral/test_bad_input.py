@@ -88,7 +88,7 @@ def test_missing_cells_are_counted_and_named(form):
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
 def test_fewer_clusters_than_components(laplacian):
     W = cliques([9, 7, 3, 1])
-    with pytest.warns(UserWarning, match="4 components and there are 2 clusters: the 2 smallest components, 4 objects"):
+    with pytest.warns(UserWarning, match="4 components and there are 2 clusters: the smallest 2 components, 4 objects"):
         found = fit(W, affinity="precomputed", n_clusters=2, laplacian=laplacian)
     np.testing.assert_array_equal(found.labels_, np.repeat([0, 1, 0, 0], [9, 7, 3, 1]))
     assert not found.eigenvalues_.any()

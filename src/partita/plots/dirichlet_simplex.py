@@ -43,7 +43,7 @@ class DirichletSimplexData:
 
 
 def dirichlet_simplex_data(
-    alphas: ArrayLike = EXAMPLES, *, draws: int = 60, resolution: int = 60, random_state: Any = None
+    alphas: ArrayLike = EXAMPLES, *, draws: int = 60, resolution: int = 120, random_state: Any = None
 ) -> tuple[DirichletSimplexData, ...]:
     """Density and draws of Dirichlet distributions over three weights.
 
@@ -72,7 +72,7 @@ def dirichlet_simplex(
     alphas: ArrayLike = EXAMPLES,
     *,
     draws: int = 60,
-    resolution: int = 60,
+    resolution: int = 120,
     random_state: Any = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -116,8 +116,9 @@ def _draw_triangle(ax: "Axes", one: DirichletSimplexData, shift: float, resoluti
 
     offset = np.array([shift, 0.0])
     cells = _corners(resolution) @ CORNERS + offset
-    top = max(np.quantile(one.density, DARKEST), np.finfo(float).tiny)
-    shades = PolyCollection(cells, array=np.minimum(one.density / top, 1.0), cmap="Blues", linewidth=0.2)
+    bounded = bool((one.alpha >= 1).all())
+    top = max(one.density.max() if bounded else np.quantile(one.density, DARKEST), np.finfo(float).tiny)
+    shades = PolyCollection(cells, array=np.minimum(one.density / top, 1.0), cmap="Blues", linewidth=0.1)
     shades.set_edgecolor("face")
     shades.set_clim(0.0, 1.25)
     ax.add_collection(shades)

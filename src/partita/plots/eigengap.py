@@ -107,9 +107,11 @@ def _title(data: EigengapData) -> str:
     start = f"{groups_in_words(data.n_clusters).capitalize()}: the gap after eigenvalue {data.n_clusters}"
     if not data.eigenvalues.any():
         return f"{start} is zero, as are all shown"
+    if data.clearest == data.n_clusters == 1:
+        return "1 group: no gap after more eigenvalues is clear"
     if data.clearest == data.n_clusters:
         return f"{start} is the clearest"
-    return f"{start}; the clearest is after {data.clearest}"
+    return f"{start}; " + ("no gap is clear" if data.clearest == 1 else f"the clearest is after {data.clearest}")
 
 
 def _checked(values: Any) -> np.ndarray:

@@ -21,6 +21,8 @@ SEAT = 1.0
 
 NEW_TABLE = 0.75 * SEAT
 GAP = 0.7 * SEAT
+SHAPE = 1.5  # of the room, width by height
+N_WIDTHS = 40  # of lines of tables that are tried
 MOST_IN_FIRST_RING = 14
 SMALLEST_LETTERS, LARGEST_LETTERS = 3.0, 11.0
 """In points."""
@@ -155,8 +157,19 @@ def _with_one_more(sizes: np.ndarray, table: int) -> np.ndarray:
 
 
 def _placed(reach: np.ndarray) -> np.ndarray:
-    """Centres of circles in lines, left to right and top to bottom, in a room about 1.6 times as wide as high."""
-    width = max(np.sqrt(1.6 * np.sum((2 * reach + GAP) ** 2)), 4 * reach.max() + GAP)
+    """Centres of circles in lines, left to right and top to bottom, as large as the room allows."""
+    least, most = 2 * reach.max(), np.sum(2 * reach + GAP)
+    rooms = [_in_lines(reach, width) for width in np.geomspace(least, most, N_WIDTHS)]
+
+    def scale(centres: np.ndarray) -> float:
+        width, height = np.ptp(np.vstack([centres - reach[:, None], centres + reach[:, None]]), axis=0)
+        return min(SHAPE / width, 1.0 / height)
+
+    return max(rooms, key=scale)
+
+
+def _in_lines(reach: np.ndarray, width: float) -> np.ndarray:
+    """Centres of circles in lines of at most this width, or of one circle."""
     centres = np.empty((reach.size, 2))
     x, top = 0.0, 0.0
     line: list[int] = []

@@ -26,9 +26,9 @@ def sample_atoms(base: Callable[..., Any], n: int, rng: np.random.Generator) -> 
     A sampler that takes no number is called once per atom, one without a readable signature as ``base(size=n)``,
     one of ``*args`` as ``base(n, rng)``, and one of ``*args, **kwds`` as scipy's: ``base(size=n, random_state=rng)``.
     """
+    base = getattr(base, "rvs", base)  # a distribution of scipy, frozen or not
     if not callable(base):
-        hint = "; pass its method rvs" if hasattr(base, "rvs") else ""
-        raise TypeError(f"base must be a function base(n, rng) that returns n atoms; got {base!r}{hint}.")
+        raise TypeError(f"base must be a function base(n, rng) that returns n atoms; got {base!r}.")
     args, keywords = _arguments(base, n, rng)
     given = [*args, *keywords.values()]
     if not any(value is n for value in given):

@@ -22,6 +22,9 @@ from partita.spectral.embedding import LAPLACIANS, embed, labels_from_embedding
 from partita.spectral.laplacian import Components, components, spectrum
 
 AFFINITIES = ("nearest_neighbors", "rbf", "precomputed")
+LARGEST = 1e150
+"""Cells whose squares a float can hold."""
+
 STRAY = 10
 """If there are too many components, one counts from this part of an equal share of max_clusters clusters."""
 
@@ -117,7 +120,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         limit = whole_number("max_clusters", self.max_clusters, 1)
         wanted = None if self.n_clusters == "eigengap" else self._given_number()
         check_random_state(self.random_state)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+        X = _numbers(self, X)
         self.affinity_matrix_ = self._affinity_of(X)
         n = self.affinity_matrix_.shape[0]
         if wanted is not None and wanted > n:
@@ -136,7 +139,20 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         _warn_of_left_out(parts, min(counted.sizes.size, self.n_clusters_), self.n_clusters_)
         self.embedding_ = embed(found, self.n_clusters_, self.laplacian)
         self.labels_ = labels_from_embedding(self.embedding_, self.n_clusters_, self.random_state)
+        self._note_coinciding()
         return self
+
+    def _note_coinciding(self) -> None:
+        n_found = int(self.labels_.max()) + 1
+        if n_found < self.n_clusters_:
+            hint = "" if self.laplacian == "sym" else " laplacian='sym' often tells more apart."
+            warnings.warn(
+                f"Only {n_found} of {self.n_clusters_} clusters can be told apart: the embedded points of the others "
+                f"coincide.{hint}",
+                UserWarning,
+                stacklevel=3,
+            )
+            self.n_clusters_ = n_found
 
     def _given_number(self) -> int:
         if isinstance(self.n_clusters, str):
@@ -164,6 +180,18 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         return tags
 
 
+def _numbers(estimator: SpectralClustering, X: Any) -> Any:
+    try:
+        return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise ValueError(
+            f"X has cells that are no numbers ({error}). Spectral clustering needs numbers; partita.Mixture takes "
+            "categories, and paths of files."
+        ) from error
+
+
 def _refuse_gaps(X: Any) -> None:
     cells = X.data if issparse(X) else X
     n_wrong = int(np.count_nonzero(~np.isfinite(cells)))
@@ -173,6 +201,10 @@ def _refuse_gaps(X: Any) -> None:
         raise ValueError(
             f"X has missing or infinite cells (NaN, inf): {n_wrong} in all, in rows {named}. Spectral clustering needs "
             "every cell: fill them or leave the rows out; partita.Mixture takes missing cells as they are."
+        )
+    if cells.size and np.abs(cells).max() > LARGEST:
+        raise ValueError(
+            f"X has cells up to {np.abs(cells).max():.3g}, whose squares no float can hold: scale the columns first."
         )
 
 
@@ -189,10 +221,16 @@ def _warn_of_left_out(parts: Components, n_shown: int, n_clusters: int) -> None:
     n_parts = parts.sizes.size
     if n_parts > n_shown:
         n_objects = int(parts.sizes[n_shown:].sum())
+        rest = _count(n_parts - n_shown, "component")
         warnings.warn(
-            f"The graph has {n_parts} components and there are {n_clusters} clusters: the {n_parts - n_shown} smallest "
-            f"components, {n_objects} objects in all, are similar to no cluster and were put into the largest. More "
-            "neighbours join components, more clusters keep them apart.",
+            f"The graph has {n_parts} components and there {'is' if n_clusters == 1 else 'are'} "
+            f"{_count(n_clusters, 'cluster')}: the smallest {rest}, {_count(n_objects, 'object')} in all, similar to "
+            "no cluster, went into the largest. Raise n_clusters or max_clusters to keep components apart, n_neighbors "
+            "or gamma's reach to join them.",
             UserWarning,
             stacklevel=3,
         )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"1 {noun}" if n == 1 else f"{n} {noun}s"

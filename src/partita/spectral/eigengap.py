@@ -2,8 +2,9 @@
 
 import numpy as np
 
-BIG_JUMP = 0.2
-"""Difference of two eigenvalues, relative to the mean of all, that is taken as it is."""
+BIG_JUMPS = ((0.35, 2.0), (0.2, 3.0))
+"""A difference of two eigenvalues is a big jump if it is more than this share of the mean of all eigenvalues, and a
+step to at least so many times as much."""
 
 FLOOR = 0.002
 """Share of the last eigenvalue that is added where a gap is put in relation to the eigenvalue above it."""
@@ -43,11 +44,12 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
 def choose_n_clusters(eigenvalues: np.ndarray, *, mean: float = 1.0, most: int | None = None) -> int:
     """The number of clusters with the clearest gap after it; never fewer than there are zeros, up to ``most``.
 
-    A *big* jump, more than a fifth of the mean eigenvalue, is the slides' eigengap: the largest difference wins. There
-    is none in a graph of neighbours on curves or surfaces, whose eigenvalues begin near 0 and grow like k^2 or k: the
-    largest difference is then somewhere at the end and means nothing, and the last relative gap of at least 0.8 wins,
-    or else the largest (see `relative_gaps`), after two eigenvalues or more, if the eigenvalue above it is more than
-    4.4 times the one below. Otherwise there is one cluster.
+    *Big* jumps are the slides' eigengap: more than 0.35 of the mean eigenvalue and at least twice as much, or more than
+    0.2 and three times as much. The largest wins, but for a big jump after the zeros of a graph in several components.
+    There is none in a graph of neighbours on curves or surfaces, whose eigenvalues begin near 0 and grow like k^2 or
+    k: the largest difference is then somewhere at the end and means nothing, and the last relative gap of at least 0.8
+    wins, or else the largest (see `relative_gaps`), after two eigenvalues or more, if the eigenvalue above it is more
+    than 4.4 times the one below. Otherwise there is one cluster.
 
     Parameters
     ----------
@@ -67,12 +69,19 @@ def choose_n_clusters(eigenvalues: np.ndarray, *, mean: float = 1.0, most: int |
     n_zeros = int(np.count_nonzero(values == 0.0))
     if n_zeros == values.size or n_zeros >= most:
         return min(values.size, most)
-    jumps = np.diff(values)[:most]
-    if jumps.max() > BIG_JUMP * mean:
-        return int(jumps.argmax()) + 1
+    jumps = _big_jumps(values, mean)[:most]
+    if jumps.any():
+        return n_zeros if n_zeros > 1 and jumps[n_zeros - 1] > 0.0 else int(jumps.argmax()) + 1
     gaps = relative_gaps(values)[:most]
     if n_zeros == 1:
         gaps[0] = 0.0  # relative to an eigenvalue that follows 0, every gap is clear
     clear = np.flatnonzero(gaps >= CLEAR)
     k = int(clear[-1] if clear.size else gaps.argmax()) + 1
     return k if values[k] > LEAST_RATIO * values[k - 1] else max(1, n_zeros)
+
+
+def _big_jumps(values: np.ndarray, mean: float) -> np.ndarray:
+    """Differences (m - 1,) of the eigenvalues, 0 where they are no big jumps."""
+    jumps = np.diff(values)
+    big = [(jumps > share * mean) & (values[1:] >= times * values[:-1]) for share, times in BIG_JUMPS]
+    return np.where(np.logical_or.reduce(big), jumps, 0.0)

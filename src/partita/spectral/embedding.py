@@ -1,9 +1,11 @@
 """From a spectrum to points, and from points to labels."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import k_means
+from sklearn.exceptions import ConvergenceWarning
 
 from partita.parameters import seed_from
 from partita.spectral.laplacian import Spectrum, by_size
@@ -38,6 +40,8 @@ def labels_from_embedding(points: np.ndarray, n_clusters: int, random_state: Any
     labels = np.zeros(points.shape[0], dtype=np.int64)
     if n_clusters > 1:
         seed = int(seed_from(random_state).generate_state(1)[0])
-        _, found, _ = k_means(points[shown], n_clusters, n_init=10, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # points may coincide: the estimator says so
+            _, found, _ = k_means(points[shown], n_clusters, n_init=10, random_state=seed)
         labels[shown] = by_size(found)[0]
     return by_size(labels)[0]
