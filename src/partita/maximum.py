@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax, xlogy
 
 from partita.engines.climbing import Climb, climb_all
-from partita.engines.em import CRITERIA, EM, EMState
+from partita.engines.em import CRITERIA, EM
 from partita.engines.model import Model
 from partita.engines.runner import Plan
 from partita.partitions import Partitions
@@ -68,12 +68,12 @@ def maximize(
     return replace(ends[chosen], model=chosen_model, selection={} if engine.select is None else values)
 
 
-def criteria_of(model: Model, components: Components) -> dict[str, float]:
+def criteria_of(model: Model, logs: np.ndarray) -> dict[str, float]:
     """BIC = -2 log L + p log n, AIC = -2 log L + 2 p, ICL = BIC + 2 x entropy of the responsibilities.
 
-    p counts the free parameters of all components and their weights, n the rows with their weights.
+    p counts the free parameters of all components and their weights, n the rows with their weights; ``logs`` (n, K) are
+    the log joint densities of rows and components.
     """
-    logs = components.log_joint(model, model.table)[:, :-1]
     totals = logsumexp(logs, axis=1)
     resp = np.exp(logs - totals[:, None])
     log_likelihood = float(model.row_weights @ (totals + model.table.log_jacobian()))
@@ -145,18 +145,23 @@ def _best(engine: EM, climbs: Sequence[Climb], criterion: str) -> Maximum:
 
 
 def _end(engine: EM, climb: Climb) -> Maximum:
-    model = climb.model
-    components = _largest_first(engine, model, climb.state)
-    path = np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian())
-    criteria = criteria_of(model, components)
-    return Maximum(model, components, path, climb.n_sweeps, climb.converged, criteria, selection={})
+    model, state = climb.model, climb.state
+    logs = components_of(engine, model, state.log_weights, state.stats).log_joint(model, model.table)[:, :-1]
+    order = _largest_first(logs.argmax(axis=1), model.row_weights, state.n_components)
+    return Maximum(
+        model=model,
+        components=components_of(engine, model, state.log_weights[order], state.stats[order]),
+        path=np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
+        n_iter=climb.n_sweeps,
+        converged=climb.converged,
+        criteria=criteria_of(model, logs),
+        selection={},
+    )
 
 
-def _largest_first(engine: EM, model: Model, state: EMState) -> Components:
-    """The components in order of the rows that most probably belong to each, ties by first row."""
-    labels = components_of(engine, model, state.log_weights, state.stats).log_joint(model, model.table).argmax(axis=1)
-    sizes = np.bincount(labels, model.row_weights, state.n_components)
-    first = np.full(state.n_components, labels.size)
+def _largest_first(labels: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
+    """The order of components by the rows that most probably belong to each, ties by first row."""
+    sizes = np.bincount(labels, weights, n_components)
+    first = np.full(n_components, labels.size)
     np.minimum.at(first, labels, np.arange(labels.size))
-    order = np.lexsort((first, -sizes))
-    return components_of(engine, model, state.log_weights[order], state.stats[order])
+    return np.lexsort((first, -sizes))

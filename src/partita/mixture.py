@@ -205,8 +205,6 @@ class Mixture(Fitted, ClusterMixin, BaseEstimator):
         self.n_features_in_ = len(table.names)
         if not table.schema.names_are_automatic:
             self.feature_names_in_ = np.array(table.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _keep(self, posterior: Posterior) -> None:
         self._posterior = posterior

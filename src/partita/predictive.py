@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from partita.engines.em import ROWS_AT_ONCE
-from partita.engines.model import Model, row_block
+from partita.engines.model import Model, row_blocks
 from partita.families.base import Cells
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
 from partita.posterior import Posterior
@@ -77,9 +77,8 @@ class Components(Clusters):
         """log p(component, row) of every new row's observed cells, (rows, K + 1), the last one -inf."""
         logs = np.full((table.n_rows, self.log_seats.shape[0]), -np.inf)
         rows = model.likelihood.rows(table)
-        for start in range(0, table.n_rows, ROWS_AT_ONCE):
-            part = row_block(rows, start, start + ROWS_AT_ONCE)
-            logs[start : start + ROWS_AT_ONCE, :-1] = model.likelihood.log_likelihood(part, self.params)
+        for block, part in row_blocks(rows, table.n_rows, ROWS_AT_ONCE):
+            logs[block, :-1] = model.likelihood.log_likelihood(part, self.params)
         return self.log_seats + logs
 
     def terms(self, model: Model, table: Table, *, reverse: bool) -> np.ndarray:

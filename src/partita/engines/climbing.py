@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from threading import Event
 from typing import Any
 
@@ -79,9 +80,10 @@ def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any
     ``seeds`` has one sequence of seeds per model. When time has run out, only the first start of a model is begun;
     those that were not are left out. An interruption from the keyboard ends every start after its present step.
     """
-    pairs = [(model, seed) for model, own in zip(models, seeds) for seed in own]
-    climbs = [Climb(engine, model, seed, number) for number, (model, seed) in enumerate(pairs)]
-    first = {id(climb.model): climb for climb in reversed(climbs)}
+    number = count()
+    groups = [[Climb(engine, model, seed, next(number)) for seed in own] for model, own in zip(models, seeds)]
+    climbs = [climb for group in groups for climb in group]
+    needed = {group[0] for group in groups}
     deadline = np.inf if plan.max_time is None else time.monotonic() + plan.max_time
     reporter = Reporter(plan.progress, engine.max_iter, plan.max_time)
     interrupted = Event()
@@ -90,14 +92,14 @@ def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any
         return interrupted.is_set() or time.monotonic() > deadline
 
     def run(climb: Climb) -> None:
-        if not stop() or first[id(climb.model)] is climb:
+        if not stop() or climb in needed:
             climb.run(stop, lambda one: reporter.report(one, climbs))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means, whose clusters may coincide
         _run_all(run, climbs, effective_n_jobs(plan.n_jobs), interrupted)
     reporter.close()
-    return [[climb for climb in climbs if climb.model is model and climb.path] for model in models]
+    return [[climb for climb in group if climb.path] for group in groups]
 
 
 def _run_all(run: Callable[[Climb], None], climbs: Sequence[Climb], n_jobs: int, interrupted: Event) -> None:

@@ -1,13 +1,12 @@
 """Expectation-maximisation: the most probable or most likely parameters of a finite mixture, for any family."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-from partita.engines.model import Model, row_block
+from partita.engines.model import Model, row_blocks
 from partita.families.base import one_hot
 from partita.parameters import Parameters, choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
@@ -134,14 +133,15 @@ class EM(Parameters):
     def start(self, model: Model, resp: np.ndarray) -> EMState:
         """The state after one M-step from responsibilities (n, K); missing cells start at the prior mean."""
         stats = np.zeros((resp.shape[1], model.n_stats))
-        for part, weights, shares in _blocks(model, model.row_weights, resp):
-            stats += model.likelihood.suffstats(part, weights[:, None] * shares)
+        for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
+            stats += model.likelihood.suffstats(part, model.row_weights[block, None] * resp[block])
         return self._maximized(model, resp.T @ model.row_weights, stats)
 
     def step(self, rng: np.random.Generator, state: EMState, model: Model) -> tuple[EMState, EMInfo]:
         """One E-step and one M-step; no random numbers are used."""
         sizes, stats, log_likelihood = np.zeros(state.n_components), np.zeros_like(state.stats), 0.0
-        for part, weights in _blocks(model, model.row_weights):
+        for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
+            weights = model.row_weights[block]
             logs = model.likelihood.log_likelihood(part, state.params) + state.log_weights
             totals, resp = _normalized(logs)
             log_likelihood += float(weights @ totals)
@@ -179,13 +179,6 @@ class EM(Parameters):
 
     def _pseudocount(self, model: Model) -> float:
         return model.prior.shift(model.prior.initial_concentration())
-
-
-def _blocks(model: Model, *arrays: np.ndarray) -> Iterator[tuple[Any, ...]]:
-    """The family's rows and these arrays, some rows at a time."""
-    for start in range(0, model.table.n_rows, ROWS_AT_ONCE):
-        stop = start + ROWS_AT_ONCE
-        yield row_block(model.shared_rows, start, stop), *(array[start:stop] for array in arrays)
 
 
 def _normalized(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

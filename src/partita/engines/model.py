@@ -1,5 +1,6 @@
 """What an engine is given: the likelihood, the prior and the rows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -59,10 +60,9 @@ class Model:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
         stats = np.zeros((n_slots, self.n_stats))
-        for start in range(0, labels.shape[0], ROWS_PER_BLOCK):
-            stop = start + ROWS_PER_BLOCK
-            resp = one_hot(labels[start:stop], n_clusters, self.row_weights[start:stop])
-            stats[:n_clusters] += self.likelihood.suffstats(row_block(rows, start, stop), resp)
+        for block, part in row_blocks(rows, labels.shape[0], ROWS_PER_BLOCK):
+            resp = one_hot(labels[block], n_clusters, self.row_weights[block])
+            stats[:n_clusters] += self.likelihood.suffstats(part, resp)
         return stats
 
     def state_from(self, stats: np.ndarray) -> Any:
@@ -71,6 +71,12 @@ class Model:
         self.likelihood.load(state, stats)
         refresh_slots(state, stats.shape[0])
         return state
+
+
+def row_blocks(rows: Any, n_rows: int, size: int) -> Iterator[tuple[slice, Any]]:
+    """Which rows, and these rows, ``size`` at a time."""
+    for start in range(0, n_rows, size):
+        yield slice(start, start + size), row_block(rows, start, start + size)
 
 
 def row_block(rows: Any, start: int, stop: int) -> Any:

@@ -3,13 +3,14 @@
 import inspect
 import warnings
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
+
+from partita.parameters import is_number
 
 MOST_CELLS = 2**27
 """Cells of the largest dense affinity matrix: 1 GiB."""
@@ -56,7 +57,7 @@ def default_gamma(X: Any, n_neighbors: int) -> float:
 
 def checked_gamma(gamma: Any) -> float:
     """A positive number, or a clear refusal."""
-    if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 < float(gamma) < np.inf:
+    if not (is_number(gamma) and gamma > 0):
         raise ValueError(f"gamma must be None or a positive number, got {gamma!r}.")
     return float(gamma)
 

@@ -20,6 +20,7 @@ from partita.spectral.affinity import (
 from partita.spectral.eigengap import LOOKED_AT, choose_n_clusters
 from partita.spectral.embedding import LAPLACIANS, embed, labels_from_embedding
 from partita.spectral.laplacian import Components, components, spectrum
+from partita.table.wording import count_of
 
 AFFINITIES = ("nearest_neighbors", "rbf", "precomputed")
 LARGEST = 1e150
@@ -221,16 +222,12 @@ def _warn_of_left_out(parts: Components, n_shown: int, n_clusters: int) -> None:
     n_parts = parts.sizes.size
     if n_parts > n_shown:
         n_objects = int(parts.sizes[n_shown:].sum())
-        rest = _count(n_parts - n_shown, "component")
+        rest = count_of(n_parts - n_shown, "component")
         warnings.warn(
             f"The graph has {n_parts} components and there {'is' if n_clusters == 1 else 'are'} "
-            f"{_count(n_clusters, 'cluster')}: the smallest {rest}, {_count(n_objects, 'object')} in all, similar to "
-            "no cluster, went into the largest. Raise n_clusters or max_clusters to keep components apart, n_neighbors "
-            "or gamma's reach to join them.",
+            f"{count_of(n_clusters, 'cluster')}: the smallest {rest}, {count_of(n_objects, 'object')} in all, similar "
+            "to no cluster, went into the largest. Raise n_clusters or max_clusters to keep components apart, "
+            "n_neighbors or gamma's reach to join them.",
             UserWarning,
             stacklevel=3,
         )
-
-
-def _count(n: int, noun: str) -> str:
-    return f"1 {noun}" if n == 1 else f"{n} {noun}s"

@@ -8,7 +8,8 @@ from sklearn.cluster import k_means
 from sklearn.exceptions import ConvergenceWarning
 
 from partita.parameters import seed_from
-from partita.spectral.laplacian import Spectrum, by_size
+from partita.partitions import by_size
+from partita.spectral.laplacian import Spectrum
 
 LAPLACIANS = {"sym": True, "rw": True, "unnormalized": False}
 """The names of the Laplacians, and whether they are normalised."""
@@ -43,5 +44,5 @@ def labels_from_embedding(points: np.ndarray, n_clusters: int, random_state: Any
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # points may coincide: the estimator says so
             _, found, _ = k_means(points[shown], n_clusters, n_init=10, random_state=seed)
-        labels[shown] = by_size(found)[0]
-    return by_size(labels)[0]
+        labels[shown] = by_size(found)
+    return by_size(labels)

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.csgraph import laplacian as graph_laplacian
 
+from partita.partitions import by_size
 from partita.spectral.eigensolvers import smallest_eigenpairs
 
 
@@ -63,16 +64,8 @@ def components(affinity: Any) -> Components:
     else:
         edges = csr_array(affinity > roots[:, None] * roots)
     _, found = connected_components(edges, directed=False)
-    return Components(*by_size(found))
-
-
-def by_size(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels 0, 1, ... in the order of falling size, ties by first object; and the sizes."""
-    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    order = np.lexsort((first, -sizes))
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
-    return rank[inverse.ravel()], sizes[order]
+    labels = by_size(found)
+    return Components(labels, np.bincount(labels))
 
 
 def spectrum(affinity: Any, parts: Components, m: int, *, normalised: bool) -> Spectrum:

@@ -181,7 +181,8 @@ class Table:
         """The table restricted to some rows, by position or by a mask; the schema stays."""
         if chosen.dtype == bool and chosen.all():
             return self
-        return Table(self.schema, self.numeric[chosen], self.codes[chosen], self.counts[chosen])
+        weights = None if self.weights is None else self.weights[chosen]
+        return Table(self.schema, self.numeric[chosen], self.codes[chosen], self.counts[chosen], weights=weights)
 
     def distinct_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """One row (m,) of every kind of equal rows, and which of them each row (n,) equals.
