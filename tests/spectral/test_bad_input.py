@@ -24,6 +24,7 @@ def fit(rows=X, **options):
         ({"n_clusters": True}, "n_clusters must be a whole number .* got True"),
         ({"n_clusters": 2.5}, "n_clusters must be a whole number .* got 2.5"),
         ({"n_clusters": None}, "n_clusters must be a whole number .* got None"),
+        ({"n_clusters": "3"}, "n_clusters must be a whole number of at least 1 or 'eigengap', got '3'"),
         (
             {"n_clusters": "eigengapp"},
             "n_clusters must be one of 'eigengap'; got 'eigengapp'. Did you mean 'eigengap'?",
@@ -118,7 +119,9 @@ def test_equal_rows_are_one_cluster(laplacian, affinity):
 def test_one_row_and_two_rows(laplacian):
     for affinity in ("nearest_neighbors", "rbf"):
         for n in (1, 2):
-            with pytest.warns(UserWarning, match=f"more than the {n} rows") if affinity != "rbf" else nullcontext():
+            with (
+                pytest.warns(UserWarning, match=rf"than there are rows \({n}\)") if affinity != "rbf" else nullcontext()
+            ):
                 found = fit(X[:n], affinity=affinity, laplacian=laplacian)
             assert found.labels_.tolist() == [0] * n
             assert found.eigenvalues_.size == n
@@ -133,7 +136,7 @@ def test_as_many_clusters_as_objects():
 
 
 def test_more_neighbours_than_rows_join_all_rows():
-    with pytest.warns(UserWarning, match="n_neighbors=50 is more than the 40 rows: every two rows are neighbours"):
+    with pytest.warns(UserWarning, match=r"n_neighbors=50 is more than there are rows \(40\): every two of them"):
         found = fit(n_neighbors=50)
     assert (found.affinity_matrix_.toarray() == 1.0).all()
     assert found.n_clusters_ == 1

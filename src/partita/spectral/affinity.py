@@ -27,7 +27,7 @@ def neighbour_graph(X: Any, n_neighbors: int) -> csr_array:
     n = X.shape[0]
     if n_neighbors > n:
         warnings.warn(
-            f"n_neighbors={n_neighbors} is more than the {n} rows: every two rows are neighbours.",
+            f"n_neighbors={n_neighbors} is more than there are rows ({n}): every two of them are neighbours.",
             UserWarning,
             stacklevel=4,
         )

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from partita.distinct import n_distinct_rows
-from partita.parameters import check_random_state, choose, whole_number
+from partita.parameters import check_random_state, choose, nearest, whole_number
 from partita.spectral.affinity import (
     callable_affinity,
     given_affinity,
@@ -156,7 +156,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
             self.n_clusters_ = n_found
 
     def _given_number(self) -> int:
-        if isinstance(self.n_clusters, str):
+        if nearest(self.n_clusters, ["eigengap"]):
             choose("n_clusters", self.n_clusters, {"eigengap": None})
         return whole_number("n_clusters", self.n_clusters, 1, also="'eigengap'")
 
