@@ -1,51 +1,54 @@
-"""A fitted Mixture in one file: options, table, posterior, estimate. The format is in ``docs/file-format.md``."""
+"""A fitted estimator in one file: options, table, posterior, estimate. The format is in ``docs/file-format.md``."""
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from partita.engines.em import CRITERIA
+from partita.fitting import Fitting
 from partita.json_options import from_json, to_json
-from partita.mixture import Mixture
 from partita.posterior import Posterior
 from partita.posterior.storage import read_container, write_container
 from partita.predictive import Clusters, Components
 from partita.table import Origin, Schema, Table
 
 KIND = "mixture"
+_ESTIMATORS = {"Mixture": "partita.mixture"}
 _BLOCKS = ("numeric", "codes", "counts")
 _PLAIN_CELLS = (str, int, float, bool)
 
 
-def save(mixture: Mixture, path: str | os.PathLike) -> None:
-    """Write a fitted Mixture to one file, all of it or nothing."""
-    model, clusters = mixture._model, mixture._clusters
-    posterior_header, posterior_arrays = mixture.posterior_.to_container()
+def save(estimator: Fitting, path: str | os.PathLike) -> None:
+    """Write a fitted estimator to one file, all of it or nothing."""
+    model, clusters = estimator._model, estimator._clusters
+    posterior_header, posterior_arrays = estimator.posterior_.to_container()
     arrays = {f"table/{name}": getattr(model.table, name) for name in _BLOCKS}
     arrays |= {
         "table/weights": model.row_weights,
-        "estimate/labels": mixture.labels_,
-        "estimate/probabilities": mixture.probabilities_,
+        "estimate/labels": estimator.labels_,
+        "estimate/probabilities": estimator.probabilities_,
         "clusters/log_seats": clusters.log_seats,
         "clusters/stats": clusters.stats,
     }
-    names = getattr(mixture, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", None)
     header = {
-        "options": {name: to_json(value) for name, value in _lasting_options(mixture).items()},
-        "seed": to_json(mixture._entropy),
+        "estimator": next(kind.__name__ for kind in type(estimator).__mro__ if kind.__name__ in _ESTIMATORS),
+        "options": {name: to_json(value) for name, value in _lasting_options(estimator).items()},
+        "seed": to_json(estimator._entropy),
         "schema": model.table.schema.to_dict(),
         "origin": _origin_to_json(model.table.origin),
         "feature_names": None if names is None else [str(name) for name in names],
-        "maximum": _maximum_to_json(mixture) if isinstance(clusters, Components) else None,
+        "maximum": _maximum_to_json(estimator) if isinstance(clusters, Components) else None,
     }
     write_container(path, KIND, posterior_header | {"mixture": header}, posterior_arrays | arrays)
 
 
-def load(path: str | os.PathLike) -> Mixture | Posterior:
-    """Read what ``Mixture.save`` or ``Posterior.save`` wrote.
+def load(path: str | os.PathLike) -> Any:
+    """Read what ``save`` of a fitted estimator or of a `Posterior` wrote.
 
     A file that was changed, cut or is from a newer version is refused. Nothing in a file is
     executed. What a file cannot hold comes back as the default: a callable ``progress``, a ``random_state`` that is
@@ -53,14 +56,18 @@ def load(path: str | os.PathLike) -> Mixture | Posterior:
     """
     header, arrays = read_container(path, KIND, "posterior")
     posterior = Posterior.from_container(header, arrays)
-    return _mixture(header["mixture"], arrays, posterior) if header["kind"] == KIND else posterior
+    return _estimator(header["mixture"], arrays, posterior) if header["kind"] == KIND else posterior
 
 
-def _mixture(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], posterior: Posterior) -> Mixture:
-    mixture = Mixture(**{name: from_json(value) for name, value in header["options"].items()})
+def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], posterior: Posterior) -> Fitting:
+    name = header.get("estimator", "Mixture")
+    if name not in _ESTIMATORS:
+        raise ValueError(f"The file holds a {name}, which this version of partita does not know: use a newer one.")
+    kind = getattr(import_module(_ESTIMATORS[name]), name)
+    estimator = kind(**{name: from_json(value) for name, value in header["options"].items()})
     blocks = {name: arrays[f"table/{name}"] for name in _BLOCKS}
     table = Table(Schema.from_dict(header["schema"]), **blocks, origin=_origin_from_json(header["origin"]))
-    mixture._restore(
+    estimator._restore(
         table,
         arrays["table/weights"],
         posterior,
@@ -71,25 +78,25 @@ def _mixture(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], poster
         weighted="maximum" in header,  # absent from files of versions whose families did not read weights
     )
     if header["feature_names"] is not None:
-        mixture.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-    return mixture
+        estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    return estimator
 
 
-def _maximum_to_json(mixture: Mixture) -> Any:
+def _maximum_to_json(estimator: Any) -> Any:
     """What EM notes besides its components; see `partita.maximum.Maximum`."""
     found = {
-        "path": mixture.loglik_path_,
-        "n_iter": mixture.n_iter_,
-        "converged": mixture.converged_,
-        "criteria": {name: getattr(mixture, f"{name}_") for name in CRITERIA},
-        "selection": mixture.selection_,
+        "path": estimator.loglik_path_,
+        "n_iter": estimator.n_iter_,
+        "converged": estimator.converged_,
+        "criteria": {name: getattr(estimator, f"{name}_") for name in CRITERIA},
+        "selection": estimator.selection_,
     }
-    return to_json({"n_components": mixture._model.prior.n_components, "found": found})
+    return to_json({"n_components": estimator._model.prior.n_components, "found": found})
 
 
-def _lasting_options(mixture: Mixture) -> dict[str, Any]:
+def _lasting_options(estimator: Any) -> dict[str, Any]:
     """The options without what cannot outlive the process: a callback, a generator that has moved on."""
-    options = mixture.get_params(deep=False)
+    options = estimator.get_params(deep=False)
     if not isinstance(options["progress"], bool):
         del options["progress"]
     if not isinstance(options["random_state"], Integral):

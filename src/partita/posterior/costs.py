@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from partita.engines.model import Model
-from partita.mixture_options import family_from
+from partita.options import family_from
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes
 from partita.posterior.posterior import Posterior
 from partita.posterior.recorded import prior_of_draws, refuse_weighted_rows

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from partita.json_options import from_json
-from partita.mixture_options import prior_from
+from partita.options import prior_from
 from partita.posterior.cluster_sizes import ClusterSizes
 from partita.priors import Prior
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from partita.engines import EM, ENGINES, Gibbs
 from partita.engines.runner import Plan
 from partita.families import FAMILIES, Family, automatic_family
@@ -12,25 +10,23 @@ from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
 
-def plan_from(mixture: Any) -> Plan:
+def plan_from(estimator: Any) -> Plan:
     """How long to run and what to keep."""
-    draws = mixture.draws
+    draws = estimator.draws
     if draws != "auto":
         draws = whole_number("draws", draws, 1, also="'auto'")
-    if mixture.max_time is not None and not (is_number(mixture.max_time) and mixture.max_time > 0):
-        raise ValueError(f"max_time must be a positive number of seconds or None, got {mixture.max_time!r}.")
-    if not (isinstance(mixture.progress, bool) or callable(mixture.progress)):
-        raise TypeError(f"progress must be True, False or a callable, got {mixture.progress!r}.")
-    if not isinstance(mixture.standardize, bool | np.bool_):
-        raise TypeError(f"standardize must be True or False, got {mixture.standardize!r}.")
+    if estimator.max_time is not None and not (is_number(estimator.max_time) and estimator.max_time > 0):
+        raise ValueError(f"max_time must be a positive number of seconds or None, got {estimator.max_time!r}.")
+    if not (isinstance(estimator.progress, bool) or callable(estimator.progress)):
+        raise TypeError(f"progress must be True, False or a callable, got {estimator.progress!r}.")
     return Plan(
-        chains=whole_number("chains", mixture.chains, 1),
+        chains=whole_number("chains", estimator.chains, 1),
         draws=draws,
-        warmup=None if mixture.warmup is None else whole_number("warmup", mixture.warmup, 0, also="None"),
-        thin=whole_number("thin", mixture.thin, 1),
-        max_time=mixture.max_time,
-        n_jobs=jobs(mixture.n_jobs),
-        progress=mixture.progress,
+        warmup=None if estimator.warmup is None else whole_number("warmup", estimator.warmup, 0, also="None"),
+        thin=whole_number("thin", getattr(estimator, "thin", 1), 1),
+        max_time=estimator.max_time,
+        n_jobs=jobs(estimator.n_jobs),
+        progress=estimator.progress,
     )
 
 

@@ -1,0 +1,217 @@
+"""What every estimator's `fit` does once it has a table: run an engine, keep what it found, label the rows."""
+
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from partita.engines import EM, Gibbs
+from partita.engines.em import CRITERIA
+from partita.engines.model import Model
+from partita.engines.provenance import provenance_of
+from partita.engines.runner import Plan, run
+from partita.families import Family
+from partita.families.dirichlet_categorical import LARGEST_TOTAL
+from partita.fitted import Fitted
+from partita.maximum import Maximum, components_of, maximize
+from partita.options import family_from
+from partita.parameters import check_random_state
+from partita.posterior import Posterior
+from partita.posterior.estimate import Options, estimate_tied
+from partita.predictive import Clusters, clusters_of
+from partita.priors import Prior
+from partita.table import Table
+from partita.table.wording import count_of
+
+LEFT_BY_FIT = ("_model", "_clusters", "_posterior", "_posterior_plan", "_profile")
+DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
+
+
+class Asked(NamedTuple):
+    """The options of an estimator, checked, names turned into the objects they stand for."""
+
+    plan: Plan
+    engine: Gibbs | EM
+    priors: list[Prior]  # several where EM is to choose among them
+    family: str | Family
+
+
+class Fitting(Fitted):
+    """A `fit` that ends in labels; an estimator brings its options and the table."""
+
+    random_state: Any
+    n_jobs: int | None
+
+    @abstractmethod
+    def _asked(self) -> Asked:
+        """The options, checked."""
+
+    def check(self) -> None:
+        """Refuse options outside their range, as `fit` does, without a table."""
+        self._asked()
+        check_random_state(self.random_state)
+
+    def _fit_table(self, table: Table, weights: np.ndarray, asked: Asked, seed: np.random.SeedSequence) -> None:
+        """Run the engine and label the rows; rows without any observed cell teach nothing."""
+        self._forget()
+        model = build_model(asked.family, table, asked.priors[0], np.where(table.empty_rows, 0, weights))
+        engine, plan = asked.engine, asked.plan
+        self._entropy = seed.entropy
+        if isinstance(engine, EM):
+            self._keep_maximum(maximize(engine, model, asked.priors, plan, seed))
+            self._posterior_plan = (plan.draws, provenance_of(engine, self._model, seed))
+            self._label_by_components()
+            self._warn_if_short(engine, plan)
+        else:
+            _refuse_tied_gaps(model)
+            self._model = model
+            self._keep(run(engine, model, plan, seed))
+            self._warn_if_untrustworthy(plan)
+            self._estimate()
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit, perhaps by another engine, has left."""
+        for name in [name for name in vars(self) if name.endswith("_") or name in LEFT_BY_FIT]:
+            delattr(self, name)
+
+    def _keep(self, posterior: Posterior) -> None:
+        self._posterior = posterior
+        self.diagnostics_ = posterior.diagnostics()
+        self.converged_ = self.diagnostics_.converged
+
+    def _keep_maximum(self, found: Maximum) -> None:
+        self._model = found.model
+        self._clusters = found.components
+        self.loglik_path_ = found.path
+        self.n_iter_ = found.n_iter
+        self.bic_, self.aic_, self.icl_ = (found.criteria[name] for name in CRITERIA)
+        self.selection_ = found.selection
+        self.converged_ = found.converged
+
+    def _label_by_components(self) -> None:
+        self.probabilities_ = self._membership(self._model.table)
+        self.labels_ = self.probabilities_.argmax(axis=1)
+        self.n_clusters_ = self.probabilities_.shape[1]
+
+    def _warn_if_short(self, engine: EM, plan: Plan) -> None:
+        if not self.converged_:
+            at_the_last = self.n_iter_ == engine.max_iter
+            reached = f"max_iter={engine.max_iter}" if at_the_last else f"max_time={plan.max_time:g}"
+            warnings.warn(
+                f"EM had not converged when {reached} was reached, after {count_of(self.n_iter_, 'iteration')}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _estimate(self) -> None:
+        posterior, model = self.posterior_, self._model
+        groups = model.table.identical_rows()
+        absent = model.row_weights == 0
+        options = Options(runs=None, n_jobs=self.n_jobs or 1)
+        estimate = estimate_tied(posterior.partitions, posterior.weights, groups, options)
+        concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
+        self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
+        self.labels_ = estimate.labels
+        self.probabilities_ = estimate.probabilities
+        self.n_clusters_ = estimate.n_clusters
+        if absent.any():
+            rows = np.flatnonzero(absent)
+            self.probabilities_[rows] = self._membership(model.table.take(rows))
+            self.labels_[rows] = self.probabilities_[rows].argmax(axis=1)
+            rows, twins = _with_twins(rows, np.flatnonzero(~absent), groups)
+            self.probabilities_[rows] = self.probabilities_[twins]
+            self.labels_[rows] = self.labels_[twins]
+
+    def _warn_if_untrustworthy(self, plan: Plan) -> None:
+        worst = np.max([row["rhat"] for row in self.diagnostics_.table.values()])
+        stopped = self.posterior_.provenance["stopped"]
+        if stopped == "interrupted":
+            message = f"Interrupted: the result rests on {self.posterior_.n_draws} draws. {self.diagnostics_.verdict}"
+        elif plan.automatic and not self.converged_:
+            n_sweeps = max(self.posterior_.provenance["sweeps"])
+            why = "max_time was reached" if stopped == "max_time" else f"{n_sweeps} sweeps per chain were reached"
+            message = f"The chains had not converged when {why}. {self.diagnostics_.verdict}"
+        elif not worst <= DISAGREEMENT:  # nan: too few draws to tell
+            message = self.diagnostics_.verdict
+        else:
+            return
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.
+
+        The file holds options, table, draws and estimate, and nothing that runs: see ``docs/file-format.md``.
+        """
+        from partita.saving import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    def _restore(
+        self,
+        table: Table,
+        weights: np.ndarray,
+        posterior: Posterior,
+        clusters: Clusters,
+        estimate: tuple[np.ndarray, np.ndarray],
+        entropy: Any,
+        maximum: Mapping[str, Any] | None,
+        *,
+        weighted: bool,
+    ) -> None:
+        """Become what `fit` left, from the parts that a file holds; ``maximum`` is what EM notes besides."""
+        asked, self._entropy = self._asked(), entropy
+        if maximum is None:
+            self._model = build_model(asked.family, table, asked.priors[0], weights, weighted=weighted)
+            self._clusters = clusters
+            self._keep(posterior)
+        else:
+            prior = next(one for one in asked.priors if one.n_components == maximum["n_components"])
+            model = build_model(asked.family, table, prior, weights)
+            components = components_of(asked.engine, model, clusters.log_seats[:-1], clusters.stats[0, :-1])
+            self._keep_maximum(Maximum(model, components, **maximum["found"]))
+            self._posterior = posterior
+        self.labels_, self.probabilities_ = estimate
+        self.n_clusters_ = self.probabilities_.shape[1]
+        self.n_features_in_ = len(table.names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the profile, which is computed again where it is needed."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_profile"}
+
+
+def build_model(
+    family: str | Family, table: Table, prior: Prior, weights: np.ndarray, *, weighted: bool = True
+) -> Model:
+    """The model; a family that is not ``weighted`` learns its open numbers from every row once."""
+    taught = table.take(weights > 0)
+    if weighted:
+        taught = replace(taught, weights=weights[weights > 0])
+    likelihood = family_from(family, taught).resolve(taught)
+    if weights.sum() >= LARGEST_TOTAL:
+        raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
+    return Model(likelihood, prior, table, weights)
+
+
+def _refuse_tied_gaps(model: Model) -> None:
+    if model.row_weights.max() > 1 and model.likelihood.draws_cells(model.taught().shared_rows):
+        raise ValueError(
+            "sample_weight above 1 cannot be combined with missing cells under a full covariance: "
+            "repeat the rows, or use Gaussian(covariance='diag')."
+        )
+
+
+def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Those of ``rows`` that share their group with one of ``others``, and that other row."""
+    _, first = np.unique(groups[others], return_index=True)
+    twin = np.full(groups.max() + 1, -1)
+    twin[groups[others[first]]] = others[first]
+    found = twin[groups[rows]] >= 0
+    return rows[found], twin[groups[rows[found]]]
