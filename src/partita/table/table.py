@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.distinct import distinct_rows
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
 from partita.table.identifiers import warn_of_identifiers, warn_of_many_categories
 from partita.table.origin import Origin
@@ -187,23 +188,19 @@ class Table:
     def distinct_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """One row (m,) of every kind of equal rows, and which of them each row (n,) equals.
 
-        Missing equals missing. Cost O(n log n) comparisons of packed rows.
+        Missing equals missing. Cost O(n log n) comparisons of one number per row.
         """
-        blocks = [self.numeric.view(np.uint8), self.codes.view(np.uint8), self.counts.view(np.uint8)]
-        packed = np.concatenate(blocks, axis=1)
-        rows = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first_rows, kinds = np.unique(rows, return_index=True, return_inverse=True)
-        return first_rows, kinds.ravel()
+        return distinct_rows([self.numeric, self.codes, self.counts])
 
     def identical_rows(self) -> np.ndarray:
         """Group ids by first appearance: rows equal in every used cell share one; missing equals missing.
 
-        Cost O(n log n) comparisons of packed rows.
+        Cost O(n log n) comparisons of one number per row.
         """
         first_rows, groups = self.distinct_rows()
         rank = np.empty(len(first_rows), dtype=np.int64)
         rank[np.argsort(first_rows)] = np.arange(len(first_rows))
-        return rank[groups.ravel()]
+        return rank[groups]
 
     def fingerprint(self) -> str:
         """Hexadecimal SHA-256 of the used columns and their cells, the same for every kind of frame."""
