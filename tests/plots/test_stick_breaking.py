@@ -33,6 +33,8 @@ def test_names_are_options_or_what_the_mapping_says():
     priors = [FiniteDirichlet(n_components=4), FiniteDirichlet(n_components=4, concentration=Gamma(2.0, 0.5))]
     names = [one.name for one in stick_breaking_data(priors, 3)]
     assert names == ["concentration learned\n4 components", "concentration from Gamma(2, 0.5)\n4 components"]
+    [printed] = stick_breaking_data(FiniteDirichlet(n_components=4, as_printed=True), 3)
+    assert printed.name == "concentration learned\nas printed\n4 components"
     assert [one.name for one in stick_breaking_data({"few": priors[0], "many": priors[1]}, 3)] == ["few", "many"]
 
 

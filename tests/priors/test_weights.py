@@ -35,7 +35,7 @@ def moments_given(prior, concentration):
     if isinstance(prior, StickBreaking):
         return stick_moments(np.ones(SHOWN), np.full(SHOWN, concentration), last=prior.n_components)
     if isinstance(prior, FiniteDirichlet):
-        h, each = np.array([prior.n_components]), concentration / prior.n_components
+        h, each = np.array([prior.n_components]), concentration / (1 if prior.as_printed else prior.n_components)
         p = np.ones(1)
     else:
         h, each = np.arange(1, 80), concentration

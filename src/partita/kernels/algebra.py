@@ -5,6 +5,7 @@ import math
 import numba
 import numpy as np
 
+LARGEST_FACTOR = 1e20  # of which a dozen can be multiplied
 REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums use vector registers; keeps NaN and inf
 
 
@@ -130,9 +131,19 @@ def log_multigamma_ratio(v, w, d):
 @numba.njit
 def log_rising(z, m):
     """log of z (z + 1) ... (z + m - 1) for a whole m >= 0."""
-    if m <= 12:
+    if m <= 12 and z < LARGEST_FACTOR:
         product = 1.0
         for step in range(m):
             product *= z + step
         return np.log(product)
-    return math.lgamma(z + m) - math.lgamma(z)
+    return log_gamma_ratio(z, m)
+
+
+@numba.njit
+def log_gamma_ratio(z, m):
+    """log of Gamma(z + m) / Gamma(z) for m >= 0; beyond z = 1000, where the two would cancel, by Stirling's series."""
+    if z < 1000.0:
+        return math.lgamma(z + m) - math.lgamma(z)
+    end = z + m
+    series = (end - 0.5) * math.log1p(m / z) - m + (1.0 / end - 1.0 / z) / 12.0 - (end**-3.0 - z**-3.0) / 360.0
+    return series + m * math.log(z)

@@ -19,10 +19,10 @@ def kind_in_words(prior: Prior) -> str:
 
 
 def options_in_words(prior: Prior, *, between: str = ", ") -> str:
-    """Concentration 1, discount 0.25; or concentration learned, 10 components."""
+    """Concentration 1, discount 0.25; or concentration learned, 10 components. What is not so is left out."""
     options = prior.get_params(deep=False)
-    concentration = {"concentration": options.pop("concentration", None)}
-    return between.join(_option(name, _value(value)) for name, value in (concentration | options).items())
+    options = {"concentration": options.pop("concentration", None)} | options
+    return between.join(_option(name, value) for name, value in options.items() if value is not False)
 
 
 def prior_in_words(prior: Prior) -> str:
@@ -30,9 +30,11 @@ def prior_in_words(prior: Prior) -> str:
     return f"{kind_in_words(prior)} with {options_in_words(prior)}"
 
 
-def _option(name: str, value: str) -> str:
+def _option(name: str, value: Any) -> str:
     words = name.removeprefix("n_").replace("_", " ")
-    return f"{value} {words}" if name.startswith("n_") else f"{words} {value}"
+    if value is True:
+        return words
+    return f"{_value(value)} {words}" if name.startswith("n_") else f"{words} {_value(value)}"
 
 
 def _value(value: Any) -> str:

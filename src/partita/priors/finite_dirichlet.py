@@ -1,21 +1,22 @@
 """A fixed number of components with symmetric Dirichlet weights."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
-from partita.priors.rising import log_rising, log_rising_ratio
-from partita.priors.weights import FiniteComponents, dirichlet_weights
+from partita.priors.rising import log_rising, log_rising_ratio, log_rising_slopes
+from partita.priors.weights import LabelledComponents, dirichlet_weights
 
 
 @register("finite-dirichlet")
-class FiniteDirichlet(FiniteComponents, GibbsType):
+class FiniteDirichlet(LabelledComponents, GibbsType):
     """H components whose weights are Dirichlet(alpha/H, ..., alpha/H); some may stay empty.
 
     p(partition) = H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n) * prod_k Gamma(b + n_k) / Gamma(b), with
@@ -28,20 +29,31 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
     concentration : float, Gamma or None
         alpha > 0, the sum of the Dirichlet's parameters. A number is fixed; a ``Gamma`` is learned under it,
         ``None`` under ``Gamma(1, 1)``.
+    as_printed : bool
+        Whether every component gets alpha instead of alpha/H, to reproduce a misprint. Surplus components then hold
+        many more rows.
 
     Notes
     -----
     Wang, Domeniconi and Laskey (2010) print the conditional (FSD) with alpha in place of alpha/H; its weights
-    sum to more than 1. Here every component gets alpha/H.
+    sum to more than 1. Here every component gets alpha/H. With ``as_printed`` it gets alpha; normalised, that is
+    b = alpha, and H alpha takes the place of alpha.
 
     References
     ----------
     Green and Richardson (2001); Ishwaran and Zarepour (2002).
     """
 
-    def __init__(self, *, n_components: int | Sequence[int], concentration: float | Gamma | None = None):
+    def __init__(
+        self,
+        *,
+        n_components: int | Sequence[int],
+        concentration: float | Gamma | None = None,
+        as_printed: bool = False,
+    ):
         self.n_components: Any = n_components
         self.concentration = concentration
+        self.as_printed = as_printed
 
     @classmethod
     def from_expected_clusters(cls, k: float, n: int, **other_params: Any) -> Self:
@@ -65,6 +77,7 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
             cls(n_components=1, concentration=2.0),
             cls(n_components=9),
             cls(n_components=3, concentration=Gamma(2.0, 0.5)),
+            cls(n_components=3, concentration=0.6, as_printed=True),
         ]
 
     def check(self) -> None:
@@ -75,6 +88,8 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
                 "engine=EM(select='bic') can choose: pass one of them."
             )
         require_integer("n_components", _one_number(self.n_components), at_least=1)
+        if not isinstance(self.as_printed, bool | np.bool_):
+            raise ValueError(f"as_printed must be True or False; got {self.as_printed!r}.")
         super().check()
 
     def candidates(self) -> list[Self]:
@@ -83,8 +98,8 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
         if len(given) == 0:
             raise ValueError(f"n_components={self.n_components!r} holds no number: pass at least one.")
         numbers = {require_integer("n_components", number, at_least=1) for number in given}
-        kind = type(self)
-        priors = [kind(n_components=number, concentration=self.concentration) for number in sorted(numbers)]
+        others = {name: value for name, value in self.get_params(deep=False).items() if name != "n_components"}
+        priors = [type(self)(n_components=number, **others) for number in sorted(numbers)]
         for prior in priors:
             prior.check()
         return priors
@@ -94,17 +109,21 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
         return sizes.size <= self.n_components
 
     def shift(self, concentration: float) -> float:
-        """Return alpha/H."""
-        return concentration / self.n_components
+        """Return b = alpha/H, or alpha as printed."""
+        return concentration if self.as_printed else concentration / self.n_components
+
+    def mass(self, concentration: float) -> float:
+        """Return H b, the sum of the Dirichlet's parameters."""
+        return concentration * self.n_components if self.as_printed else concentration
 
     def log_v(self, n: int, n_clusters: np.ndarray, concentration: float) -> np.ndarray:
-        """Return log [H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n)], -inf for K > H."""
+        """Return log [H! / (H - K)! * Gamma(H b) / Gamma(H b + n)], -inf for K > H."""
         left = self.n_components - n_clusters
         ways = gammaln(self.n_components + 1.0) - gammaln(np.maximum(left, 0) + 1.0)
-        return np.where(left >= 0, ways, -np.inf) - log_rising(concentration, n)
+        return np.where(left >= 0, ways, -np.inf) - log_rising(self.mass(concentration), n)
 
     def log_w(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
-        """Return log Gamma(alpha/H + size) - log Gamma(alpha/H)."""
+        """Return log Gamma(b + size) - log Gamma(b)."""
         return log_rising(self.shift(concentration), sizes)
 
     def expected_clusters_given(self, n: int, concentration: float) -> float:
@@ -114,6 +133,28 @@ class FiniteDirichlet(FiniteComponents, GibbsType):
     def component_weights(self, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw the weights of the H components."""
         return dirichlet_weights(rng, self.shift(concentration), self.n_components)
+
+    def log_allocation(self, sizes: np.ndarray, concentration: float) -> Any:
+        """Return log [Gamma(H b) / Gamma(H b + N) * prod_k Gamma(b + N_k) / Gamma(b)]."""
+        each = log_rising(self.shift(concentration), sizes)
+        return each.sum(axis=-1) - log_rising(self.mass(concentration), sizes.sum(axis=-1))
+
+    def allocation_slopes(self, sizes: np.ndarray, concentration: float) -> tuple[float, float]:
+        """Return the derivatives of ``log_allocation`` in log concentration."""
+        each = log_rising_slopes(self.shift(concentration), sizes)
+        whole = log_rising_slopes(self.mass(concentration), sizes.sum())
+        return float(each[0].sum() - whole[0]), float(each[1].sum() - whole[1])
+
+    def expected_log_weights(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return psi(b + N_k) - psi(H b + N)."""
+        return digamma(self.shift(concentration) + sizes) - digamma(self.mass(concentration) + sizes.sum())
+
+    def log_mean_weights(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return log [(b + N_k) / (H b + N)], last that of the H - K empty components."""
+        shift = self.shift(concentration)
+        shares = np.append(shift + sizes, (self.n_components - sizes.size) * shift)
+        with np.errstate(divide="ignore"):
+            return np.log(shares) - math.log(self.mass(concentration) + sizes.sum())
 
     def most_clusters(self, n: int) -> int:
         """At most one cluster per component."""

@@ -1,4 +1,4 @@
-"""A hyperprior of the concentration, and the two ways to learn it: updates and integrals."""
+"""A hyperprior of a positive parameter, and the ways to learn it: updates, integrals and maxima."""
 
 import math
 from collections.abc import Callable
@@ -14,6 +14,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _FLOOR = -60.0
 _DEPTH = 42.0
 _SMALLEST, _LARGEST = 1e-300, 1e300
+_LONGEST_STEP, _MOST_STEPS = 4.0, 1000
+
+Slopes = tuple[float, float, float]
 
 
 class Gamma(Parameters):
@@ -47,6 +50,11 @@ class Gamma(Parameters):
         """Log density of log x, that is, with the Jacobian x."""
         scaled = log_x + math.log(self.rate)
         return self.shape * scaled - np.exp(scaled) - gammaln(self.shape)
+
+    def slopes_of_log(self, log_x: float) -> Slopes:
+        """Log density of log x, its first and its second derivative in log x."""
+        scaled = self.rate * math.exp(log_x)
+        return float(self.log_density_of_log(log_x)), self.shape - scaled, -scaled
 
 
 def escobar_west(rng: np.random.Generator, hyperprior: Gamma, concentration: float, n: int, n_clusters: int) -> float:
@@ -98,6 +106,38 @@ def slice_update(
             left = proposal
         else:
             right = proposal
+
+
+def newton_on_log(slopes: Callable[[float], Slopes], start: float) -> float:
+    """Return the x > 0 at which a function of log x is largest, by safeguarded Newton-Raphson in log x.
+
+    Every evaluation narrows the interval between a rising and a falling place; a step that would leave it, or that the
+    curvature does not support, becomes a bounded step uphill or a bisection. What is found depends on the slopes, not
+    on values, whose rounding would hide the last eight digits.
+
+    Parameters
+    ----------
+    slopes : callable
+        log x -> (value, first derivative, second derivative), all in log x.
+    start : float
+        x > 0; given back where nothing better is found.
+    """
+    low, high = math.log(_SMALLEST), math.log(_LARGEST)
+    log_x = first = min(max(math.log(start), low), high)
+    before, gradient, curvature = slopes(log_x)
+    value = before
+    for _ in range(_MOST_STEPS):
+        if gradient > 0:
+            low = log_x
+        else:
+            high = log_x
+        step = -gradient / curvature if curvature < 0 else math.copysign(math.inf, gradient)
+        step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+        if min(abs(step), high - low) <= 1e-13 * max(abs(log_x), 1.0):
+            break
+        log_x = log_x + step if low < log_x + step < high else (low + high) / 2
+        value, gradient, curvature = slopes(log_x)
+    return math.exp(log_x) if value >= before - 1e-12 * abs(before) else math.exp(first)
 
 
 def _step_out(

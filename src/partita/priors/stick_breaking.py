@@ -6,22 +6,23 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from partita.priors.base import register, solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.cluster_counts import STICK_CELL, n_quadrature_points, require_affordable, stick_counts
 from partita.priors.hyperpriors import Gamma, slice_update
+from partita.priors.rising import log_rising, log_rising_slopes
 from partita.priors.stick_state import StickBreakingPrior
 from partita.priors.stick_sums import expected_occupied_sticks, log_truncation, seat_steps
-from partita.priors.weights import FiniteComponents, broken_stick
+from partita.priors.weights import LabelledComponents, broken_stick
 
 MOST_SEAT_STEPS = 10_000_000
 """Of the sums over orders in ``log_seats``: about 50 ms."""
 
 
 @register("stick-breaking")
-class StickBreaking(FiniteComponents):
+class StickBreaking(LabelledComponents):
     """H labelled components: weight_h = v_h prod_{l<h} (1 - v_l), v_h ~ Beta(1, alpha), v_H = 1.
 
     p(labels) = prod_{h<H} alpha Gamma(1 + N_h) Gamma(alpha + N_{>h}) / Gamma(1 + alpha + N_{>=h}).
@@ -113,6 +114,57 @@ class StickBreaking(FiniteComponents):
     def component_weights(self, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Break H - 1 sticks of Beta(1, alpha); the last component takes the rest."""
         return broken_stick(np.append(rng.beta(1.0, concentration, self.n_components - 1), 1.0))
+
+    def log_allocation(self, sizes: np.ndarray, concentration: float) -> Any:
+        """Return the sum over h < H of log [alpha Gamma(1 + N_h) Gamma(alpha + N_{>h}) / Gamma(1 + alpha + N_{>=h})].
+
+        Sticks behind the last row add 0.
+        """
+        own, after = self._broken(sizes)
+        terms = gammaln(1.0 + own) - log_rising(concentration + after, 1.0 + own)
+        return terms.sum(axis=-1) + own.shape[-1] * math.log(concentration)
+
+    def allocation_slopes(self, sizes: np.ndarray, concentration: float) -> tuple[float, float]:
+        """Return the derivatives of ``log_allocation`` in log concentration."""
+        own, after = self._broken(sizes)
+        share = concentration / (concentration + after)
+        first, second = log_rising_slopes(concentration + after, 1.0 + own)
+        # From the log of (alpha + N_{>h}) to that of alpha.
+        gradient = own.size - (share * first).sum()
+        return float(gradient), -float((share * (1.0 - share) * first + share**2 * second).sum())
+
+    def expected_log_weights(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return E log v_k + sum over h < k of E log(1 - v_h), v_h ~ Beta(1 + N_h, alpha + N_{>h}), v_H = 1."""
+        own, after = self._broken(sizes)
+        whole = digamma(1.0 + concentration + own + after)
+        taken, left = digamma(1.0 + own) - whole, digamma(concentration + after) - whole
+        before = np.append(0.0, np.cumsum(left))[: sizes.size]
+        return before + np.append(taken, 0.0)[: sizes.size]
+
+    def log_mean_weights(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return log E weight_k, the sticks at their means; last what they leave of the whole."""
+        own, after = self._broken(sizes)
+        whole = np.log(1.0 + concentration + own + after)
+        taken, left = np.log1p(own) - whole, np.cumsum(np.log(concentration + after) - whole)
+        rest = left[-1] if left.size else 0.0
+        behind = [rest] if own.size == sizes.size else [rest, -math.inf]
+        return np.append(np.append(0.0, left)[: own.size] + taken, behind)
+
+    def best_order(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return the order by decreasing size where that is more probable than the present one.
+
+        It is the most probable of all orders unless all H components are listed, where the last stick is unlike the
+        others.
+        """
+        order = np.argsort(-sizes, kind="stable")
+        gain = self.log_allocation(sizes[order], concentration) - self.log_allocation(sizes, concentration)
+        return order if gain > 0 else np.arange(sizes.size)
+
+    def _broken(self, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows on every listed stick that is broken, and behind it: all but stick H."""
+        from_here = np.cumsum(sizes[..., ::-1], axis=-1)[..., ::-1]
+        after = np.concatenate([from_here[..., 1:], np.zeros((*sizes.shape[:-1], 1))], axis=-1)
+        return sizes[..., : self.n_components - 1], after[..., : self.n_components - 1]
 
     def most_clusters(self, n: int) -> int:
         """At most one cluster per component."""

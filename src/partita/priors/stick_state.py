@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita.kernels.algebra import log_gamma_ratio
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     choose_split_target,
@@ -64,10 +65,10 @@ def _log_prior_weights(prior, sizes, n_slots, empty, w, out):
         slot = order[h]
         size = sizes[slot]
         both = 1.0 + a + from_here
-        unbroken -= math.lgamma(both + w) - math.lgamma(both)
-        out[slot] = unbroken + math.lgamma(1.0 + size + w) - math.lgamma(1.0 + size)
+        unbroken -= log_gamma_ratio(both, w)
+        out[slot] = unbroken + log_gamma_ratio(1.0 + size, w)
         from_here -= size
-        unbroken += math.lgamma(a + from_here + w) - math.lgamma(a + from_here)
+        unbroken += log_gamma_ratio(a + from_here, w)
     out[order[last]] = unbroken
 
 
@@ -80,14 +81,15 @@ def _log_prior(prior, sizes, n_slots):
     if last == 0:
         return 0.0
     after = sizes[order[last]]
-    total = last * math.log(a) + math.lgamma(a + after)
+    behind = a + after
+    total = last * math.log(a)
     for h in range(last - 1, -1, -1):
         size = sizes[order[h]]
         total += math.lgamma(1.0 + size)
         after += size
         if h > 0:
             total -= math.log(a + after)
-    return total - math.lgamma(1.0 + a + after)
+    return total - log_gamma_ratio(behind, 1.0 + after - sizes[order[last]])
 
 
 @implements(n_split_targets, StickBreakingPrior)
@@ -148,8 +150,11 @@ def _permute_labels(rng, prior, sizes):
         if h + 1 < last:
             log_ratio = math.log(a + after) - math.log(a + first + after - second)
         else:
-            log_ratio = math.lgamma(1.0 + second) + math.lgamma(a + first)
-            log_ratio -= math.lgamma(1.0 + first) + math.lgamma(a + second)
+            log_ratio = math.lgamma(1.0 + second) - math.lgamma(1.0 + first)
+            if first >= second:
+                log_ratio += log_gamma_ratio(a + second, first - second)
+            else:
+                log_ratio -= log_gamma_ratio(a + first, second - first)
         if math.log(1.0 - rng.random()) < log_ratio:
             order[h], order[h + 1] = order[h + 1], order[h]
             after += first - second

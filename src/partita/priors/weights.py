@@ -1,10 +1,13 @@
 """Weights of components: sticks, Dirichlet weights, and the priors whose components are finite in number."""
 
+import math
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
 from partita.priors.base import Prior, in_order_of_appearance
+from partita.priors.hyperpriors import Slopes, newton_on_log
 
 
 class FiniteComponents(Prior):
@@ -22,6 +25,64 @@ class FiniteComponents(Prior):
     def sample_partition_given(self, n: int, rng: np.random.Generator, concentration: float) -> np.ndarray:
         """Draw weights, then components."""
         return draw_labels(rng, n, self.component_weights(rng, concentration))
+
+
+class LabelledComponents(FiniteComponents):
+    """Base of the priors whose number of components is given: what variational engines ask of the weights.
+
+    ``sizes`` (K,) are expected numbers of rows, which need not be whole. Components that are not listed are empty;
+    where their order matters, those listed are the first.
+    """
+
+    n_components: int
+
+    @abstractmethod
+    def log_allocation(self, sizes: np.ndarray, concentration: float) -> Any:
+        """Return log p(labels) of one labelling of the rows by components of these sizes, weights integrated out.
+
+        Of sizes (..., K) one value for every K of them.
+        """
+
+    @abstractmethod
+    def allocation_slopes(self, sizes: np.ndarray, concentration: float) -> tuple[float, float]:
+        """Return the first and the second derivative of ``log_allocation`` in log concentration."""
+
+    @abstractmethod
+    def expected_log_weights(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return E log weight_k (K,) given the sizes."""
+
+    @abstractmethod
+    def log_mean_weights(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return log E weight_k (K + 1,) given the sizes; last that of all empty components together."""
+
+    def weights_divergence(self, sizes: np.ndarray, concentration: float) -> float:
+        """Return KL(p(weights | sizes) || p(weights)) = sum_k N_k E log weight_k - log_allocation."""
+        return float(sizes @ self.expected_log_weights(sizes, concentration)) - self.log_allocation(
+            sizes, concentration
+        )
+
+    def best_order(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
+        """Return the order (K,) of the listed components in which their labelling is most probable."""
+        return np.arange(sizes.size)
+
+    def learned_concentration(self, sizes: np.ndarray, concentration: float) -> float:
+        """Return the concentration that maximises ``log_allocation`` plus ``log_hyperprior``; a fixed one as it is.
+
+        Newton-Raphson in log concentration from the present one.
+        """
+        if not self.learns_concentration:
+            return concentration
+
+        def slopes(log_x: float) -> Slopes:
+            value, gradient, curvature = self.hyperprior.slopes_of_log(log_x)
+            first, second = self.allocation_slopes(sizes, math.exp(log_x))
+            return value + self.log_allocation(sizes, math.exp(log_x)), gradient + first, curvature + second
+
+        return newton_on_log(slopes, concentration)
+
+    def log_hyperprior(self, concentration: float) -> float:
+        """Return the hyperprior's log density of log concentration; 0 where the concentration is fixed."""
+        return float(self.hyperprior.log_density_of_log(math.log(concentration))) if self.learns_concentration else 0.0
 
 
 def broken_stick(sticks: np.ndarray) -> np.ndarray:
