@@ -133,8 +133,11 @@ def _parametrized(pairs: list[tuple[Family, Table]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", [_param(k, pair) for k, pair in enumerate(pairs)], indirect=True)
 
 
+_BUILT_IN_PAIRS = [pair for pair in [*EXAMPLES, *MORE] if type(pair[0]) not in TOY.values()]
+
 every_case = _parametrized([*EXAMPLES, *MORE])
-every_built_in_case = _parametrized([pair for pair in [*EXAMPLES, *MORE] if type(pair[0]) not in TOY.values()])
+every_built_in_case = _parametrized(_BUILT_IN_PAIRS)
+every_built_in_case_that_drops_missing_cells = _parametrized([p for p in _BUILT_IN_PAIRS if not _may_draw_cells(p)])
 every_example = _parametrized(EXAMPLES)
 #: Rows with gaps of the other cases are in test_family_terms.py.
 every_case_that_drops_missing_cells = _parametrized([pair for pair in [*EXAMPLES, *MORE] if not _may_draw_cells(pair)])

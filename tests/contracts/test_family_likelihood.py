@@ -11,8 +11,8 @@ from tests.contracts.test_family_terms import both_ways, missing_cells, only
 from tests.contracts.test_family_weights import with_gaps
 from tests.contracts.toy_family import GammaExponential
 
-from partita.engines.model import row_block
 from partita.families import Categorical, Count, Gaussian
+from partita.families.blocks import row_block
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
 from partita.families.normal_inverse_gamma import NormalInverseGamma

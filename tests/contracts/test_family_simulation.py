@@ -3,7 +3,7 @@
 import numpy as np
 from tests.contracts.cases import every_example
 
-from partita.engines.model import row_block
+from partita.families.blocks import row_block
 from partita.table import Table
 
 N_CLUSTERS = 4000

@@ -9,12 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from partita.families.blocks import row_blocks
 from partita.families.profiles import ColumnProfile
 from partita.parameters import Parameters
 from partita.table import Table
 from partita.table.schema import Kind, Schema
 
 FAMILIES: dict[str, type["Family"]] = {}
+ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
+LEAST_SHARE = 1e-17  # of a row: less is none, since it would change no sum
 
 
 class Family(Parameters, ABC):
@@ -119,6 +122,79 @@ class Conjugate(ABC):
         """
         return self.suffstats(rows, resp)
 
+    def expected_params(self, stats: np.ndarray) -> Any:
+        """What ``expected_loglik`` reads of q(theta_k), the posterior given statistics that may be fractional."""
+        raise self._lacks("expected_params", "Variational")
+
+    def expected_loglik(self, rows: Any, expected: Any) -> np.ndarray:
+        """E_q[log p(x_n | theta_k)] (n, K) of every row's observed cells, ``expected`` from ``expected_params``.
+
+        Where missing cells cannot be left out, log of the integral over them of exp(E_q[log p(x_n | theta_k)]): what
+        they add to a bound on the evidence once their own distribution is the best one.
+        """
+        raise self._lacks("expected_loglik", "Variational")
+
+    def variational_suffstats(self, rows: Any, resp: np.ndarray, expected: Any) -> np.ndarray:
+        """Sufficient statistics (K, S) of rows shared out by ``resp``, expected over missing cells under q."""
+        return self.suffstats(rows, resp)
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        """KL(q(theta_k) || p(theta_k)) (K,) of the posterior given each row of ``stats`` from the prior; 0 at zeros."""
+        raise self._lacks("prior_divergence", "Variational")
+
+    def share_out(self, rows: Any, row_weights: np.ndarray, log_weights: np.ndarray, expected: Any) -> "Shared":
+        """Give every row to the clusters by r_nk = softmax_k(log_weights_k + E log p(x_n | theta_k)) and sum up.
+
+        Block by block of rows; a share below 1e-17 of a row counts as 0. Cost: rows x clusters densities.
+
+        Parameters
+        ----------
+        rows, row_weights (n,)
+            Rows and how often each occurs.
+        log_weights (K,), expected
+            Of the clusters; ``expected`` is from ``expected_params``.
+        """
+        log_total, sizes = 0.0, np.zeros(log_weights.shape[0])
+        stats = np.zeros((sizes.shape[0], self.stats_of(self.state(1)).shape[1]))
+        for block, part in row_blocks(rows, row_weights.shape[0], ROWS_AT_ONCE):
+            log_totals, resp = normalized(self.expected_loglik(part, expected) + log_weights)
+            log_total += float(row_weights[block] @ log_totals)
+            resp *= row_weights[block, None]
+            sizes += resp.sum(axis=0)
+            stats += self.variational_suffstats(part, resp, expected)
+        return Shared(log_total, sizes, stats)
+
+    @property
+    def columns_are_independent(self) -> bool:
+        """Whether the cells of a row are independent given its cluster, so that columns may live apart."""
+        return True
+
+    @property
+    def learned(self) -> dict[str, float]:
+        """Numbers of the prior over parameters that are learned from the rows, by name, at their present values."""
+        return {}
+
+    @property
+    def learns(self) -> bool:
+        """Whether there are such numbers."""
+        return bool(self.learned)
+
+    def with_learned(self, **values: float) -> "Conjugate":
+        """The same model at other values of what is ``learned``."""
+        return self
+
+    def log_hyperprior(self) -> float:
+        """Log density of the logs of ``learned`` at their present values; 0 where nothing is learned."""
+        return 0.0
+
+    def redrawn(self, rng: np.random.Generator, stats: np.ndarray) -> "Conjugate":
+        """The same model, one Markov step of what is ``learned`` given the clusters' statistics."""
+        return self
+
+    def relearned(self, stats: np.ndarray) -> "Conjugate":
+        """The same model, what is ``learned`` where the sum of log_marginal plus ``log_hyperprior`` is largest."""
+        return self
+
     @abstractmethod
     def simulate(self, rng: np.random.Generator, params: Any, labels: np.ndarray) -> "Cells":
         """New rows, row i from the cluster ``labels[i]`` of ``params``, in the table's blocks."""
@@ -166,6 +242,25 @@ class Cells(NamedTuple):
     numeric: np.ndarray
     codes: np.ndarray
     counts: np.ndarray
+
+
+class Shared(NamedTuple):
+    """Sums over rows that were shared out among K clusters: all that an update of the clusters needs of them."""
+
+    log_total: float  # sum_n w_n log sum_k exp(log weight + expected log density)
+    sizes: np.ndarray  # (K,) weight of each cluster
+    stats: np.ndarray  # (K, S)
+
+
+def normalized(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log sums (n,) over clusters, and shares (n, K), which take the place of ``logs``."""
+    top = logs.max(axis=1)
+    logs -= top[:, None]
+    np.exp(logs, out=logs)
+    logs[logs < LEAST_SHARE] = 0.0
+    total = logs.sum(axis=1)
+    logs /= total[:, None]
+    return top + np.log(total), logs
 
 
 def one_hot(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None = None) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from partita.families.base import Conjugate, Family
 from partita.families.columns import per_column, refuse_other_kinds
 from partita.families.dirichlet_categorical import DirichletCategorical
+from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 
 
@@ -15,8 +16,10 @@ class Categorical(Family, name="categorical"):
 
     Parameters
     ----------
-    pseudocount : float or one per column
+    pseudocount : float, one per column, Gamma or None
         Symmetric Dirichlet parameter of every column's shares. A column's categories are those seen in ``fit``.
+        ``priors.Gamma(shape, rate)``: one number for all columns, learned from the rows by engines that do so and else
+        held at its mean; None is ``Gamma(1, 1)``.
     """
 
     def __init__(self, *, pseudocount: Any = 1.0):
@@ -29,10 +32,20 @@ class Categorical(Family, name="categorical"):
 
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's categorical columns."""
-        pseudocount = per_column("pseudocount", self.pseudocount, len(columns))
+        hyperprior = self._hyperprior()
+        given = self.pseudocount if hyperprior is None else hyperprior.mean
+        pseudocount = per_column("pseudocount", given, len(columns))
         complete = not (table.codes[:, columns] < 0).any()
         n_levels = np.asarray(table.schema.n_levels, dtype=np.int64)[columns]
-        return DirichletCategorical(pseudocount, n_levels, columns, complete)
+        return DirichletCategorical(pseudocount, n_levels, columns, complete, hyperprior)
+
+    def _hyperprior(self) -> Gamma | None:
+        if self.pseudocount is None:
+            return Gamma(1.0, 1.0)
+        if not isinstance(self.pseudocount, Gamma):
+            return None
+        self.pseudocount.check()
+        return self.pseudocount
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:

@@ -16,12 +16,17 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 from scipy import stats as distributions
-from scipy.special import gammaln, xlogy
+from scipy.special import digamma, gammaln, xlogy
 
-from partita.families.base import Cells, Conjugate
+from partita.families.base import Cells, Conjugate, Shared
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
+from partita.families.dirichlet_categorical_sharing import new_scratch, share_out_categories
+from partita.families.dirichlet_modes import bounded_mode, mode
 from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
+from partita.families.pseudocounts import CategoryCounts
 from partita.families.relevance import category_relevance
+from partita.priors.hyperpriors import Gamma
+from partita.priors.rising import log_rising
 from partita.table import Table
 from partita.table.schema import Kind
 
@@ -35,8 +40,16 @@ class DirichletCategorical(Conjugate):
     title: ClassVar[str] = "categorical"
     kind: ClassVar[Kind] = "categorical"
 
-    def __init__(self, pseudocount: np.ndarray, n_levels: np.ndarray, columns: np.ndarray, complete: bool):
+    def __init__(
+        self,
+        pseudocount: np.ndarray,
+        n_levels: np.ndarray,
+        columns: np.ndarray,
+        complete: bool,
+        hyperprior: Gamma | None = None,
+    ):
         self.pseudocount = pseudocount
+        self.hyperprior = hyperprior  # of the one pseudocount of all columns, where that is learned
         self.n_levels = n_levels
         self.columns = columns
         self.complete = complete
@@ -44,8 +57,8 @@ class DirichletCategorical(Conjugate):
 
     def rows(self, table: Table) -> CategoricalRows:
         """The table's codes as positions in the table of numerators."""
-        codes = table.codes[:, self.columns].astype(np.int64)
-        position = np.ascontiguousarray(np.where(codes < 0, -1, codes + self.offset[:-1]))
+        codes = table.codes[:, self.columns].astype(np.int32)
+        position = np.ascontiguousarray(np.where(codes < 0, np.int32(-1), codes + self.offset[:-1].astype(np.int32)))
         return CategoricalRows(position, np.all(codes >= 0, axis=1))
 
     def state(self, n_slots: int) -> CategoricalState:
@@ -92,9 +105,8 @@ class DirichletCategorical(Conjugate):
         total = np.zeros(stats.shape[0])
         for m, (start, stop) in enumerate(zip(self.offset[:-1], self.offset[1:])):
             beta, counts = self.pseudocount[m], stats[:, start:stop]
-            mass = beta * (stop - start)
-            total += gammaln(mass) - gammaln(mass + counts.sum(axis=1))
-            total += (gammaln(beta + counts) - gammaln(beta)).sum(axis=1)
+            total -= log_rising(beta * (stop - start), counts.sum(axis=1))
+            total += log_rising(beta, counts).sum(axis=1)
         return total
 
     def _dirichlet(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -142,7 +154,7 @@ class DirichletCategorical(Conjugate):
         shares = []
         for beta, counts in zip(self.pseudocount, self._by_column(stats)):
             exponents = beta + counts - 1.0
-            shares.append(_bounded_mode(exponents, least) if beta <= 1.0 and least > 0.0 else _mode(exponents))
+            shares.append(bounded_mode(exponents, least) if beta <= 1.0 and least > 0.0 else mode(exponents))
         return shares
 
     def ml_params(self, stats: np.ndarray, reg_covar: float) -> list[np.ndarray]:
@@ -186,6 +198,63 @@ class DirichletCategorical(Conjugate):
         """Logs of the shares of a row's categories."""
         return np.swapaxes(_log_shares(params)[rows.position], 1, 2)
 
+    def expected_params(self, stats: np.ndarray) -> np.ndarray:
+        """E log share (L + 1, K) of all categories, digamma(beta + N) - digamma(J beta + N.), 0 for a missing cell."""
+        parameter, total = self._dirichlet(stats)
+        table = np.zeros((parameter.shape[1] + 1, parameter.shape[0]))
+        table[:-1] = (digamma(parameter) - digamma(total)).T
+        return table
+
+    def expected_loglik(self, rows: CategoricalRows, expected: np.ndarray) -> np.ndarray:
+        """Sum of the expected log shares of a row's categories."""
+        return self._indicators(rows) @ expected
+
+    def share_out(
+        self, rows: CategoricalRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: np.ndarray
+    ) -> Shared:
+        """As every family, in one compiled loop over the rows."""
+        n_clusters = log_weights.shape[0]
+        sizes, weights = np.zeros(n_clusters), np.zeros((int(self.offset[-1]), n_clusters))
+        scratch = new_scratch(rows.position.shape[1], n_clusters)
+        copies = np.asarray(row_weights, dtype=np.float64)
+        log_total = share_out_categories(rows.position, copies, log_weights, expected, scratch, sizes, weights)
+        return Shared(log_total, sizes, np.ascontiguousarray(weights.T))
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        """Expected log likelihood less log marginal likelihood, which keeps its digits where beta is large."""
+        parameter, total = self._dirichlet(stats)
+        return (stats * (digamma(parameter) - digamma(total))).sum(axis=1) - self.log_marginal(stats)
+
+    @property
+    def learned(self) -> dict[str, float]:
+        """The pseudocount, where it has a hyperprior."""
+        return {} if self.hyperprior is None else {"pseudocount": float(self.pseudocount[0])}
+
+    def log_hyperprior(self) -> float:
+        """Log density of the log pseudocount."""
+        if self.hyperprior is None:
+            return 0.0
+        return float(self.hyperprior.log_density_of_log(np.log(self.pseudocount[0])))
+
+    def redrawn(self, rng: np.random.Generator, stats: np.ndarray) -> "DirichletCategorical":
+        """Slice sampling of the log pseudocount."""
+        if self.hyperprior is None:
+            return self
+        counts = CategoryCounts(stats, self.n_levels)
+        return self.with_learned(pseudocount=counts.drawn(rng, self.hyperprior, self.pseudocount[0]))
+
+    def relearned(self, stats: np.ndarray) -> "DirichletCategorical":
+        """Newton-Raphson in the log pseudocount."""
+        if self.hyperprior is None:
+            return self
+        counts = CategoryCounts(stats, self.n_levels)
+        return self.with_learned(pseudocount=counts.best(self.hyperprior, self.pseudocount[0]))
+
+    def with_learned(self, **values: float) -> "DirichletCategorical":
+        """The same model with ``pseudocount`` in all columns."""
+        everywhere = np.full_like(self.pseudocount, values["pseudocount"])
+        return DirichletCategorical(everywhere, self.n_levels, self.columns, self.complete, self.hyperprior)
+
     def simulate(self, rng: np.random.Generator, params: list[np.ndarray], labels: np.ndarray) -> Cells:
         """Category codes."""
         n = labels.shape[0]
@@ -202,34 +271,3 @@ def _log_shares(params: list[np.ndarray]) -> np.ndarray:
     with np.errstate(divide="ignore"):
         logs = np.log(np.hstack(params).T)
     return np.vstack([logs, np.zeros(logs.shape[1])])
-
-
-def _mode(exponents: np.ndarray) -> np.ndarray:
-    """Shares (K, J) in proportion to the exponents, 0 where they are negative, equal where none is positive."""
-    above = np.maximum(exponents, 0.0)
-    above[above.sum(axis=1) == 0.0] = 1.0
-    return above / above.sum(axis=1, keepdims=True)
-
-
-def _bounded_mode(exponents: np.ndarray, least: float) -> np.ndarray:
-    """Shares (K, J) of at least ``least`` with the largest product of powers prod_j share_j^exponent_j.
-
-    Negative exponents want the smallest share; positive ones share the rest in proportion, and those that get less
-    than ``least`` so are raised to it too. Without a positive exponent those of 0 share the rest alike, and without
-    one of 0 the largest takes it.
-    """
-    n_levels = exponents.shape[1]
-    least = min(least, 1.0 / n_levels)
-    weights = np.maximum(exponents, 0.0)
-    largest = exponents.max(axis=1)
-    weights[largest == 0.0] = exponents[largest == 0.0] == 0.0
-    weights[largest < 0.0, exponents[largest < 0.0].argmax(axis=1)] = 1.0
-    raised = weights == 0.0
-    while True:
-        free = np.where(raised, 0.0, weights)
-        rest = 1.0 - least * raised.sum(axis=1, keepdims=True)
-        shares = np.where(raised, least, free / free.sum(axis=1, keepdims=True) * rest)
-        small = (shares < least) & ~raised
-        if not small.any():
-            return shares
-        raised |= small

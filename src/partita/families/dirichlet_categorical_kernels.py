@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from partita.kernels.algebra import log_rising
+from partita.kernels.algebra import log_gamma_ratio, log_rising
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -14,6 +14,7 @@ from partita.kernels.names import (
     log_predictive,
     log_weights,
     refresh,
+    second_order,
     weights,
 )
 
@@ -23,7 +24,7 @@ LOG_2 = np.log(2.0)
 class CategoricalRows(NamedTuple):
     """Positions in the table of numerators: the column's offset plus the category; -1 where missing."""
 
-    position: np.ndarray  # (n, M) int64
+    position: np.ndarray  # (n, M) int32
     complete: np.ndarray  # (n,) bool
 
 
@@ -169,14 +170,26 @@ def _log_predictive(rows, i, w, state, slot):
     return total if w > 0 else -total
 
 
+@implements(second_order, CategoricalState)
+def _second_order(rows, i, state, spread, n_slots, out):
+    for m in range(rows.position.shape[1]):
+        r = rows.position[i, m]
+        if r >= 0:
+            beta = state.pseudocount[m]
+            for k in range(n_slots):
+                above, below = state.numerator[r, k], state.inverse_total[m, k]
+                out[k] += 0.5 * spread.observed[m, k] * below * below
+                out[k] -= 0.5 * ((spread.numerator[r, k] - beta) / above) / above
+
+
 @implements(add, CategoricalState)
 def _add(rows, i, w, state, slot):
     for m in range(rows.position.shape[1]):
         r = rows.position[i, m]
         if r >= 0:
-            state.stats[slot, r] += w
+            state.stats[slot, r] = max(state.stats[slot, r] + w, 0.0)  # parts of rows leave rounding behind
             state.numerator[r, slot] = state.pseudocount[m] + state.stats[slot, r]
-            state.observed[m, slot] += w
+            state.observed[m, slot] = max(state.observed[m, slot] + w, 0.0)
             state.inverse_total[m, slot] = 1.0 / (state.mass[m] + state.observed[m, slot])
     _set_inverse_product(state, slot)
 
@@ -216,6 +229,6 @@ def _log_marginal(state, slot):
         for r in range(state.offset[m], state.offset[m + 1]):
             count = state.stats[slot, r]
             if count > 0.0:
-                total += math.lgamma(beta + count) - math.lgamma(beta)
-        total += math.lgamma(state.mass[m]) - math.lgamma(state.mass[m] + state.observed[m, slot])
+                total += log_gamma_ratio(beta, count)
+        total -= log_gamma_ratio(state.mass[m], state.observed[m, slot])
     return total

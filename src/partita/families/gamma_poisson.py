@@ -10,10 +10,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats as distributions
-from scipy.special import gammaln, xlogy
+from scipy.special import digamma, gammaln, xlogy
 
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import NegativeBinomial, Poisson
+from partita.families.divergences import gamma_divergence
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
 from partita.families.relevance import count_nodes, relevance
 from partita.families.terms import independent_terms
@@ -42,6 +43,13 @@ class CountState(NamedTuple):
     stats: np.ndarray  # (slots, 3 q)
     log_rate: np.ndarray  # (slots, 3, q) log of b - 1, b, b + 1
     hyper: np.ndarray  # (2, q) a0, b0
+
+
+class ExpectedRate(NamedTuple):
+    """Expectations of Gamma rates, each (K, q)."""
+
+    rate: np.ndarray  # a / b
+    log_rate: np.ndarray  # digamma(a) - log b
 
 
 class GammaPoisson(Conjugate):
@@ -138,24 +146,42 @@ class GammaPoisson(Conjugate):
 
     def log_likelihood(self, rows: CountRows, params: np.ndarray) -> np.ndarray:
         """Poisson columns; a rate of 0 allows no count but 0."""
-        observed = rows.x >= 0
-        x = np.where(observed, rows.x, 0).astype(np.float64)
         never = params == 0.0
-        logs = x @ np.log(np.where(never, 1.0, params)).T - observed.astype(np.float64) @ params.T
-        logs -= np.where(observed, rows.log_factorial, 0.0).sum(axis=1)[:, None]
+        logs = _poisson_logs(rows, params, np.log(np.where(never, 1.0, params)))
         if never.any():
-            logs[x @ never.T.astype(np.float64) > 0.0] = -np.inf
+            logs[np.maximum(rows.x, 0) @ never.T.astype(np.float64) > 0.0] = -np.inf
         return logs
 
     def log_likelihood_by_column(self, rows: CountRows, params: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Poisson terms of independent columns."""
         return independent_terms(np.where(rows.x < 0, np.nan, rows.x), Poisson(params))
 
+    def expected_params(self, stats: np.ndarray) -> ExpectedRate:
+        """Expected rates and log rates."""
+        shape, rate = self._predictive(stats)
+        return ExpectedRate(shape / rate, digamma(shape) - np.log(rate))
+
+    def expected_loglik(self, rows: CountRows, expected: ExpectedRate) -> np.ndarray:
+        """x E log rate - E rate - log x! of the observed cells."""
+        return _poisson_logs(rows, *expected)
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        """Gamma rates of every column."""
+        return gamma_divergence(*self._predictive(stats), self.shape, self.rate).sum(axis=1)
+
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Poisson rows."""
         n = labels.shape[0]
         counts = rng.poisson(params[labels]).astype(np.int64)
         return Cells(np.empty((n, 0)), np.empty((n, 0), np.int32), counts)
+
+
+def _poisson_logs(rows: CountRows, rates: np.ndarray, log_rates: np.ndarray) -> np.ndarray:
+    """x log rate - rate - log x! (n, K) summed over the observed cells."""
+    observed = rows.x >= 0
+    logs = np.where(observed, rows.x, 0).astype(np.float64) @ log_rates.T - observed.astype(np.float64) @ rates.T
+    logs -= np.where(observed, rows.log_factorial, 0.0).sum(axis=1)[:, None]
+    return logs
 
 
 @implements(log_predictive, CountState)

@@ -49,7 +49,13 @@ class Mixed(Family, name="mixed"):
             if isinstance(family, Gaussian):
                 family.check()
                 kind = family.covariance
-            blocks[kind].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
+            block = family.on_columns(table, columns)  # type: ignore[attr-defined]
+            if block.learns:
+                raise ValueError(
+                    f"Mixed cannot learn the {next(iter(block.learned))} of {family!r}: give it a number, such as "
+                    "Categorical(pseudocount=1.0)."
+                )
+            blocks[kind].append(block)
         return Product(
             _only(blocks["full"]),
             _joined_gamma(blocks["diag"]),

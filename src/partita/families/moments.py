@@ -50,6 +50,20 @@ def normal_log_likelihood(x: np.ndarray, means: np.ndarray, deviations: np.ndarr
     return -0.5 * (distance + (~lost).astype(np.float64) @ constants.T)
 
 
+class ExpectedNormal(NamedTuple):
+    """Cells that expect exp(offset) N(x; mean, deviation^2) of a Gaussian column, each (K, d)."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    offset: np.ndarray
+
+
+def expected_normal_loglik(x: np.ndarray, expected: ExpectedNormal) -> np.ndarray:
+    """E log p (n, K) of rows with independent Gaussian columns, missing cells (NaN) left out."""
+    observed = (~np.isnan(x)).astype(np.float64)
+    return normal_log_likelihood(x, expected.mean, expected.deviation) + observed @ expected.offset.T
+
+
 def ml_variances(stats: np.ndarray, means: np.ndarray, reg_covar: float) -> np.ndarray:
     """Variances (K, d) of the cells behind ``stats`` around their means, plus ``reg_covar``."""
     n, _, squares = np.split(stats, 3, axis=-1)

@@ -14,16 +14,18 @@ Missing cells are drawn in one block with the row's label: the label from the St
 observed cells, then the cells given label and observed cells.
 """
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats as distributions
 from scipy.special import multigammaln
 
-from partita.families.base import Cells, Conjugate
+from partita.families.base import Cells, Conjugate, Shared
+from partita.families.divergences import log_multigamma, multidigamma, scaled_normal_divergence, wishart_divergence
 from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
 from partita.families.multivariate_normal import expected_moments, normal_log_densities, normal_terms
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
+from partita.families.normal_sharing import new_scratch, share_out_gaussian
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import student_terms
 from partita.table import Table
@@ -32,6 +34,14 @@ from partita.table.schema import Kind
 LOG_2 = np.log(2.0)
 LOG_PI = np.log(np.pi)
 LOG_2PI = LOG_2 + LOG_PI
+
+
+class ExpectedGaussian(NamedTuple):
+    """Rows that expect exp(offset) N(x; mean, L L') of a Gaussian cluster."""
+
+    mean: np.ndarray  # (K, d)
+    factor: np.ndarray  # (K, d, d) lower triangular L
+    offset: np.ndarray  # (K,)
 
 
 class NormalInverseWishart(Conjugate):
@@ -46,6 +56,11 @@ class NormalInverseWishart(Conjugate):
         self.dof = dof
         self.scale = scale
         self.columns = columns  # positions among the table's numeric columns
+
+    @property
+    def columns_are_independent(self) -> bool:
+        """Only where there is but one."""
+        return self.columns.size <= 1
 
     def rows(self, table: Table) -> WishartRows:
         """Cells relative to the prior mean; a missing cell starts at the prior mean."""
@@ -110,7 +125,7 @@ class NormalInverseWishart(Conjugate):
         n, k, v, _, scale = self._posterior(stats)
         return (
             -0.5 * n * d * LOG_PI
-            + np.array([multigammaln(0.5 * dof, d) for dof in v])
+            + log_multigamma(0.5 * v, d)
             - multigammaln(0.5 * self.dof, d)
             + 0.5 * self.dof * np.linalg.slogdet(self.scale)[1]
             - 0.5 * v * np.linalg.slogdet(scale)[1]
@@ -144,10 +159,14 @@ class NormalInverseWishart(Conjugate):
 
     def map_params(self, stats: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Means and Cholesky factors; the density is that of mean and covariance, with mode m, S / (v + d + 2)."""
+        _, v, mean, factors = self._factored(stats)
+        return mean, factors / np.sqrt(v + self.mean.shape[0] + 2.0)[:, None, None]
+
+    def _factored(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """k, v, m and the lower Cholesky factors of S, however sums were rounded."""
         _, k, v, mean, _ = self._posterior(stats)
         scatter = _scatter(k, mean, self._moments(stats)[2])
-        factors = factors_of_sum(scatter, np.linalg.cholesky(self.scale))
-        return mean, factors / np.sqrt(v + self.mean.shape[0] + 2.0)[:, None, None]
+        return k, v, mean, factors_of_sum(scatter, np.linalg.cholesky(self.scale))
 
     def ml_params(self, stats: np.ndarray, reg_covar: float) -> tuple[np.ndarray, np.ndarray]:
         """Means and Cholesky factors of sum xx' / n - m m' + reg_covar I."""
@@ -198,6 +217,61 @@ class NormalInverseWishart(Conjugate):
     ) -> np.ndarray:
         """Normal terms, each given the observed cells before it or, in reverse, behind it."""
         return normal_terms(rows.x, rows.missing, *params, reverse=reverse)
+
+    def expected_params(self, stats: np.ndarray) -> ExpectedGaussian:
+        """N(m, S/v) and offsets (digamma_d(v/2) - d log(v/2) - d/k) / 2 of log densities; Bishop (2006), eq. 10.64."""
+        k, v, mean, factors = self._factored(stats)
+        d = self.mean.shape[0]
+        offset = 0.5 * (multidigamma(0.5 * v, d) - d * np.log(0.5 * v) - d / k)
+        return ExpectedGaussian(mean, factors / np.sqrt(v)[:, None, None], offset)
+
+    def expected_loglik(self, rows: WishartRows, expected: ExpectedGaussian) -> np.ndarray:
+        """Expected log densities, missing cells integrated out of their exponentials."""
+        return normal_log_densities(rows.x, rows.missing, expected.mean, expected.factor) + expected.offset
+
+    def variational_suffstats(self, rows: WishartRows, resp: np.ndarray, expected: ExpectedGaussian) -> np.ndarray:
+        """Missing cells have the conditional distribution of N(m, S/v)."""
+        return self.expected_suffstats(rows, resp, (expected.mean, expected.factor))
+
+    def share_out(
+        self, rows: WishartRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: ExpectedGaussian
+    ) -> Shared:
+        """As every family; rows without a missing cell in one compiled loop."""
+        whole = self._share_out_whole(rows, np.where(rows.gaps, 0.0, row_weights), log_weights, expected)
+        if not rows.gaps.any():
+            return whole
+        others = WishartRows(rows.x[rows.gaps], rows.missing[rows.gaps], rows.gaps[rows.gaps])
+        rest = super().share_out(others, row_weights[rows.gaps], log_weights, expected)
+        return Shared(whole.log_total + rest.log_total, whole.sizes + rest.sizes, whole.stats + rest.stats)
+
+    def _share_out_whole(
+        self, rows: WishartRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: ExpectedGaussian
+    ) -> Shared:
+        n_clusters, d = expected.mean.shape
+        root = inverse_of_lower(expected.factor)
+        log_root = np.log(np.einsum("kjj->kj", root)).sum(axis=1)
+        sizes, stats = np.zeros(n_clusters), np.zeros((n_clusters, 1 + d + d * d))
+        log_total = share_out_gaussian(
+            rows.x,
+            row_weights,
+            log_weights + expected.offset + log_root - 0.5 * d * LOG_2PI,
+            np.ascontiguousarray(expected.mean.T),
+            np.ascontiguousarray(np.moveaxis(root, 0, 2)),
+            new_scratch(d, n_clusters),
+            sizes,
+            stats,
+        )
+        return Shared(log_total, sizes, stats)
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        """Inverse-Wishart covariances, and normal means given them."""
+        k, v, mean, factors = self._factored(stats)
+        d = self.mean.shape[0]
+        log_det, inverse = _log_det_and_inverse(factors)
+        ratio = np.einsum("kij,ji->k", inverse, self.scale)
+        covariances = wishart_divergence(v, log_det, ratio, self.dof, np.linalg.slogdet(self.scale)[1], d)
+        distance = v / d * np.einsum("ki,kij,kj->k", mean, inverse, mean)
+        return covariances + d * scaled_normal_divergence(k, self.mean_precision, distance)
 
     def simulate(self, rng: np.random.Generator, params, labels: np.ndarray) -> Cells:
         """Gaussian rows."""

@@ -12,16 +12,20 @@ import numba
 import numpy as np
 from scipy import stats as distributions
 
-from partita.families.base import Cells, Conjugate
+from partita.families.base import Cells, Conjugate, Shared
 from partita.families.distributions import Normal
+from partita.families.divergences import scaled_normal_divergence
 from partita.families.moments import (
+    ExpectedNormal,
     NumericRows,
     add_moments,
+    expected_normal_loglik,
     gaussian_log_likelihood,
     moments,
     normal_log_likelihood,
     numeric_rows,
 )
+from partita.families.normal_sharing import columns_shared_out
 from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
 from partita.families.relevance import relevance
 from partita.families.terms import independent_terms
@@ -152,6 +156,26 @@ class NormalKnownVariance(Conjugate):
 
     def _deviations(self, params: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.sqrt(self.variance), params.shape)
+
+    def expected_params(self, stats: np.ndarray) -> ExpectedNormal:
+        """Columns N(m, s2) and offsets -1 / (2 s2 P) of their log densities."""
+        _, _, precision, mean = self._posterior(stats)
+        return ExpectedNormal(mean, self._deviations(mean), -0.5 / (self.variance * precision))
+
+    def expected_loglik(self, rows: NumericRows, expected: ExpectedNormal) -> np.ndarray:
+        """Expected log densities of the observed cells."""
+        return expected_normal_loglik(rows.x, expected)
+
+    def share_out(
+        self, rows: NumericRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: ExpectedNormal
+    ) -> Shared:
+        """As every family, in one compiled loop over the rows."""
+        return columns_shared_out(rows, row_weights, log_weights, expected)
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        """Normal means of every column."""
+        _, _, precision, mean = self._posterior(stats)
+        return scaled_normal_divergence(precision, 1.0 / self.mean_variance, mean**2).sum(axis=1)
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Gaussian rows."""

@@ -35,6 +35,11 @@ class Product(Conjugate):
     ):
         self.blocks: tuple[Any, ...] = (full, diagonal, known, categorical, count)
 
+    @property
+    def columns_are_independent(self) -> bool:
+        """Whether those of every block are."""
+        return all(block.columns_are_independent for block in self.blocks)
+
     def rows(self, table: Table) -> ProductRows:
         """The rows of every block."""
         return ProductRows(*(block.rows(table) for block in self.blocks))
@@ -151,6 +156,32 @@ class Product(Conjugate):
         """The blocks' statistics side by side."""
         blocks = zip(self.blocks, rows, params)
         return np.hstack([block.expected_suffstats(part, resp, own) for block, part, own in blocks])
+
+    def expected_params(self, stats: np.ndarray) -> list[Any]:
+        """Those of every block; None for an empty one."""
+        return [
+            block.expected_params(part) if part.shape[1] > 0 else None
+            for block, part in zip(self.blocks, self._split(stats))
+        ]
+
+    def expected_loglik(self, rows: ProductRows, expected: list[Any]) -> np.ndarray:
+        """Sum over blocks."""
+        blocks = zip(self.blocks, rows, expected)
+        return np.sum([block.expected_loglik(part, own) for block, part, own in blocks if own is not None], axis=0)
+
+    def variational_suffstats(self, rows: ProductRows, resp: np.ndarray, expected: list[Any]) -> np.ndarray:
+        """The blocks' statistics side by side."""
+        return np.hstack(
+            [
+                block.suffstats(part, resp) if own is None else block.variational_suffstats(part, resp, own)
+                for block, part, own in zip(self.blocks, rows, expected)
+            ]
+        )
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        """Sum over blocks."""
+        blocks = zip(self.blocks, self._split(stats))
+        return np.sum([block.prior_divergence(own) for block, own in blocks if own.shape[1] > 0], axis=0)
 
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
         """Cells of every block, numeric columns back in the table's order."""

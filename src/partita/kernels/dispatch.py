@@ -54,3 +54,8 @@ def implements(name: Callable, kind: type) -> Callable[[Any], Any]:
         return implementation
 
     return decorate
+
+
+def is_implemented(name: Callable, kind: type) -> bool:
+    """Whether ``name`` has a compiled meaning of its own for states of class ``kind``."""
+    return kind in _GENERICS[name].implementations

@@ -109,6 +109,16 @@ def weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     return exponentiate(out, n_slots)
 
 
+@generic("state")
+def second_order(rows, i, state, spread, n_slots, out):
+    """Add to ``out`` the second-order terms of the expected log predictive of row ``i`` in every slot.
+
+    log_predictive is a sum of +-log(a + count), a count being random where responsibilities are fractional: the
+    expectation of each is log(a + mean) - variance / (2 (a + mean)^2) up to higher orders. ``state`` holds the mean
+    statistics and ``spread``, of the same class, their variances, all without the row.
+    """
+
+
 @numba.njit
 def exponentiate(logs, n_slots):
     """Replace logs by their exponentials divided by the largest one; return its log."""
