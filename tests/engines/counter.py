@@ -45,7 +45,7 @@ class Counter:
 
 def count(*, settles=False, after_step=(), seed=0, **plan) -> Posterior:
     engine = Counter(settles, list(after_step))
-    return run(engine, MODEL, Plan(**plan), np.random.SeedSequence(seed))
+    return run(engine, MODEL, Plan(**plan), np.random.SeedSequence(seed))[0]
 
 
 def kept_sweeps(posterior: Posterior) -> np.ndarray:

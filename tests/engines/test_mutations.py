@@ -40,7 +40,7 @@ MOVING = """        elif own >= 0 and chosen != own:
 MUTATIONS = {
     "every component gets alpha instead of alpha/H": Mutation(
         "priors/finite_dirichlet.py",
-        "return concentration / self.n_components",
+        "return concentration if self.as_printed else concentration / self.n_components",
         "return concentration",
         "finite-dirichlet",
     ),

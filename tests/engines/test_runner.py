@@ -204,7 +204,7 @@ def test_provenance_is_complete_and_survives_a_file(tmp_path):
 @one_worker(KNOWN)
 def test_gibbs_runs_and_says_its_options():
     engine = Gibbs(merge_split=3)
-    posterior = run(engine, MODEL, Plan(chains=2, draws=50, n_jobs=2), np.random.SeedSequence(1))
+    posterior, _ = run(engine, MODEL, Plan(chains=2, draws=50, n_jobs=2), np.random.SeedSequence(1))
     assert posterior.provenance["engine"] == "Gibbs(merge_split=3)"
     assert posterior.traces["n_clusters"].ravel().tolist() == posterior.partitions.n_clusters().tolist()
     np.testing.assert_allclose(posterior.traces["concentration"], 1.0)

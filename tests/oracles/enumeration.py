@@ -191,6 +191,7 @@ def state_at(model: Model, labels: np.ndarray, n_slots: int) -> GibbsState:
     allocation.sizes[:] = np.bincount(labels, weights=model.row_weights, minlength=n_slots)
     return GibbsState(
         rows=rows,
+        likelihood=model.likelihood,
         slots=model.state_from(model.stats_of(rows, labels, n_slots)),
         prior=model.prior.compiled(model.total, concentration, n_slots),
         allocation=allocation,

@@ -36,6 +36,7 @@ class Chain:
         self.n_sweeps = 0
         self.labels: list[np.ndarray] = []
         self.records: list[tuple[float, ...]] = []
+        self.learned = tuple(model.likelihood.learned)  # names of what is learned of the likelihood
 
     def advance(
         self,
@@ -65,7 +66,8 @@ class Chain:
         labels = self.state.allocation.labels
         slots = self.state.allocation.sizes.shape[0]
         self.labels.append(labels.astype(np.int16 if slots <= np.iinfo(np.int16).max else np.int32))
-        self.records.append(tuple(float(getattr(self.info, name)) for name in TRACES))
+        of_likelihood = (self.info.learned[name] for name in self.learned)
+        self.records.append((*(float(getattr(self.info, name)) for name in TRACES), *of_likelihood))
 
     def forget(self, n_draws: int) -> None:
         """Drop the oldest draws."""
@@ -80,5 +82,6 @@ class Chain:
 
     def traces(self, n_draws: int) -> dict[str, np.ndarray]:
         """The last ``n_draws`` values of every trace."""
-        values = np.array(self.records[len(self.records) - n_draws :]).reshape(n_draws, len(TRACES))
-        return dict(zip(TRACES, values.T))
+        names = (*TRACES, *self.learned)
+        values = np.array(self.records[len(self.records) - n_draws :]).reshape(n_draws, len(names))
+        return dict(zip(names, values.T))

@@ -1,11 +1,13 @@
 """Collapsed Gibbs sampling with merge-split moves, for any family and any prior."""
 
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from partita.engines.model import Model
+from partita.families.base import Conjugate
 from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
 from partita.kernels.gibbs import sweep
 from partita.kernels.merge_split import SLOTS_NEEDED
@@ -17,6 +19,7 @@ WATCHED_SWEEPS = range(10, 50)  # during which rows of dust are noted; no draw i
 DUST = 5  # rows of a cluster that counts as dust
 DUST_SCANS = 20  # extra scans per sweep over rows of dust
 DUST_SHARE = 0.3  # of a sweep that they may take
+_READING = Lock()  # held while the rows that all chains share are made
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class GibbsState:
 
     rows: Any  # the family's rows, with the present draws of missing cells
     slots: Any  # the family's statistics and caches per slot
+    likelihood: Conjugate  # the model's, with what is learned of it as it is now
     prior: Any  # the compiled prior
     allocation: Allocation
     concentration: float
@@ -42,14 +46,15 @@ class GibbsInfo:
     entropy: float
     concentration: float
     n_accepted: int
+    learned: dict[str, float]  # what is learned of the likelihood
 
 
 class Gibbs(Parameters):
     """Collapsed Gibbs sampling (Neal 2000, algorithm 3) with sequentially-allocated merge-split moves.
 
     Every sweep reseats each row in turn given all others, parameters summed out, then proposes
-    ``merge_split`` splits or merges of whole clusters (Dahl 2003), then draws the concentration. Exact for every
-    conjugate family and every prior. Cost per sweep: rows x clusters predictive densities.
+    ``merge_split`` splits or merges of whole clusters (Dahl 2003), then draws the concentration and what the family
+    learns. Exact for every conjugate family and every prior. Cost per sweep: rows x clusters predictive densities.
 
     Rows that open and leave tiny clusters are what the number of clusters waits for. Those that were in a cluster of at
     most 5 rows in sweeps 10 to 49 are reseated up to 20 more times in every later sweep, within 0.3
@@ -63,15 +68,21 @@ class Gibbs(Parameters):
     merge_split : int
         Merge-split moves per sweep. Without them single rows rarely cross between well separated
         allocations of whole clusters.
+    collapse_identical : bool
+        Store identical rows once, with a weight. Faster where many are, but another model: they are tied to one label
+        and can never be parted.
     """
 
-    def __init__(self, *, merge_split: int = 10):
+    def __init__(self, *, merge_split: int = 10, collapse_identical: bool = False):
         self.merge_split = merge_split
+        self.collapse_identical = collapse_identical
 
     def check(self) -> None:
         """Refuse options outside their range."""
         if not isinstance(self.merge_split, int | np.integer) or self.merge_split < 0:
             raise ValueError(f"Gibbs(merge_split=...) must be a whole number >= 0, got {self.merge_split!r}.")
+        if not isinstance(self.collapse_identical, bool | np.bool_):
+            raise ValueError(f"Gibbs(collapse_identical=...) must be True or False, got {self.collapse_identical!r}.")
 
     def init(self, rng: np.random.Generator, model: Model) -> GibbsState:
         """Seat the rows one after the other in random order, each given those before it."""
@@ -79,7 +90,8 @@ class Gibbs(Parameters):
         n_slots = model.prior.least_slots() or min(FIRST_SLOTS, model.total + 1)
         n_slots += SLOTS_NEEDED + self.merge_split
         state = GibbsState(
-            rows=model.likelihood.rows(model.table),
+            rows=_rows_to_write(model),
+            likelihood=model.likelihood,
             slots=model.state_from(np.zeros((n_slots, model.n_stats))),
             prior=model.prior.compiled(model.total, concentration, n_slots),
             allocation=new_allocation(model.row_weights, n_slots),
@@ -91,7 +103,8 @@ class Gibbs(Parameters):
         return self._sweep(rng, state, model, order, self.merge_split)[0]
 
     def step(self, rng: np.random.Generator, state: GibbsState, model: Model) -> tuple[GibbsState, GibbsInfo]:
-        """One sweep and one update of the concentration."""
+        """One sweep and one update of everything that is learned."""
+        model = replace(model, likelihood=state.likelihood)
         if state.n_sweeps % SWEEPS_PER_REBUILD == 0:  # keep rounding from adding up
             stats = model.stats_of(state.rows, state.allocation.labels, state.allocation.sizes.shape[0])
             state = replace(state, slots=model.state_from(stats))
@@ -100,6 +113,7 @@ class Gibbs(Parameters):
             state, log_joint, _ = self._sweep(rng, state, model, state.again, 0)
         state = self._watch_dust(state)
         state = self._learn(rng, state, model)
+        state = self._learn_likelihood(rng, state, model)
         info = self._info(state, log_joint, n_accepted)
         return replace(state, n_sweeps=state.n_sweeps + 1), info
 
@@ -146,8 +160,24 @@ class Gibbs(Parameters):
         prior = model.prior.recompiled(state.prior, model.total, concentration, n_slots)
         return replace(state, concentration=concentration, prior=prior)
 
+    def _learn_likelihood(self, rng, state: GibbsState, model: Model) -> GibbsState:
+        """Draw what the likelihood learns, and make the caches of all slots anew."""
+        if not state.likelihood.learns:
+            return state
+        stats = state.likelihood.stats_of(state.slots)
+        likelihood = state.likelihood.redrawn(rng, stats[state.allocation.sizes > 0])
+        return replace(state, likelihood=likelihood, slots=replace(model, likelihood=likelihood).state_from(stats))
+
     def _info(self, state: GibbsState, log_joint: float, n_accepted: int) -> GibbsInfo:
         sizes = state.allocation.sizes[state.allocation.sizes > 0]
         shares = sizes / sizes.sum()
         entropy = float(-(shares * np.log(shares)).sum())
-        return GibbsInfo(sizes.size, log_joint, entropy, state.concentration, n_accepted)
+        learned = state.likelihood.learned
+        return GibbsInfo(sizes.size, log_joint, entropy, state.concentration, n_accepted, learned)
+
+
+def _rows_to_write(model: Model) -> Any:
+    """Rows of the chain's own where it will draw missing cells, else those that all chains share."""
+    with _READING:
+        rows = model.shared_rows
+    return model.likelihood.rows(model.table) if model.likelihood.draws_cells(rows) else rows

@@ -1,6 +1,5 @@
 """What an engine is given: the likelihood, the prior and the rows."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 
 from partita.engines.kmeans_start import Points
 from partita.families.base import Conjugate, one_hot
+from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import refresh_slots
 from partita.priors.base import Prior
 from partita.table import Table
@@ -56,6 +56,12 @@ class Model:
         chosen = self.row_weights > 0
         return replace(self, table=self.table.take(chosen), row_weights=self.row_weights[chosen])
 
+    def collapsed(self) -> tuple["Model", np.ndarray]:
+        """The same model of its different rows, each with the weight of all its copies; and which one every row is."""
+        first, atom = self.table.distinct_rows()
+        weights = np.bincount(atom, self.row_weights).astype(np.int64)
+        return replace(self, table=self.table.take(first), row_weights=weights), atom
+
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
@@ -71,16 +77,3 @@ class Model:
         self.likelihood.load(state, stats)
         refresh_slots(state, stats.shape[0])
         return state
-
-
-def row_blocks(rows: Any, n_rows: int, size: int) -> Iterator[tuple[slice, Any]]:
-    """Which rows, and these rows, ``size`` at a time."""
-    for start in range(0, n_rows, size):
-        yield slice(start, start + size), row_block(rows, start, start + size)
-
-
-def row_block(rows: Any, start: int, stop: int) -> Any:
-    """The same NamedTuple of arrays, nested or not, restricted to some rows."""
-    if isinstance(rows, np.ndarray):
-        return rows[start:stop]
-    return type(rows)(*(row_block(part, start, stop) for part in rows))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from partita.engines.chain import TRACES, Chain
+from partita.engines.chain import Chain
 from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress, Reporter
@@ -78,12 +78,14 @@ class Plan:
         return points
 
 
-def run(engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Posterior:
+def run(engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence) -> tuple[Posterior, list[Any]]:
     """Run the chains in threads; the draws depend on the seed alone unless time runs out.
 
-    An interruption from the keyboard ends every chain after its present sweep and keeps what was drawn.
+    Returns the posterior and the last state of every chain. An interruption from the keyboard ends every chain
+    after its present sweep and keeps what was drawn.
     """
-    return _Run(engine, model, plan, seed).posterior()
+    chains = _Run(engine, model, plan, seed)
+    return chains.posterior(), [chain.state for chain in chains.chains]
 
 
 class _Run:
@@ -220,7 +222,7 @@ class _Run:
 
     def _traces(self, n_draws: int) -> dict[str, np.ndarray]:
         per_chain = [chain.traces(n_draws) for chain in self.chains]
-        return {name: np.stack([traces[name] for traces in per_chain]) for name in TRACES}
+        return {name: np.stack([traces[name] for traces in per_chain]) for name in per_chain[0]}
 
     def _provenance(self, reason: str, elapsed: float, n_bytes: int) -> dict[str, Any]:
         return provenance_of(self.engine, self.model, self.seed) | {
