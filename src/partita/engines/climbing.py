@@ -23,7 +23,9 @@ class Climb:
     Parameters
     ----------
     engine, model
-        What is run: ``engine.step`` reports the objective of the state that it is given.
+        What is run. ``engine.step`` reports the objective of the state that it is given. Its class says whether every
+        step raises the objective (``monotone``), and whether this is the same with fewer components
+        (``keeps_objective``).
     seed : SeedSequence
         The start's own.
     number : int
@@ -45,33 +47,40 @@ class Climb:
         return self.path[-1]
 
     def run(self, stop: Callable[[], bool], report: Callable[["Climb"], None]) -> None:
-        """Iterate until ``stop`` says so; the state kept is the one whose objective is last on the path.
-
-        A removed component changes what is maximised, and the path begins anew. A step that loses (rounding, or
-        a variance raised by ``reg_covar``, which is then no exact maximum) is not taken.
-        """
+        """Iterate until ``stop`` says so; the state kept is the one whose objective is last on the path."""
         ahead = self.engine.init(self.rng, self.model)
-        least_gain = self.engine.tol * self.model.total
         while self.n_sweeps < self.engine.max_iter:
             following, info = self.engine.step(self.rng, ahead, self.model)
             self.n_sweeps += 1
             if not np.isfinite(info.objective):
                 raise ValueError(
-                    f"EM left the range of floating-point numbers: its objective is {info.objective}. Bring the "
-                    "columns to a common scale, for example with standardize=True."
+                    f"{type(self.engine).__name__} left the range of floating-point numbers: its objective is "
+                    f"{info.objective}. Bring the columns to a common scale, for example with standardize=True."
                 )
-            if self.path and info.n_clusters < self.info.n_clusters:
-                self.path.clear()
-            gain = info.objective - self.path[-1] if self.path else np.inf
-            if gain >= 0:
-                self.state, self.info = ahead, info
-                self.path.append(info.objective)
+            self.converged = self._rise(ahead, info) if self.engine.monotone else self._move(ahead, info)
             report(self)
-            if gain < least_gain or gain <= 0:
-                self.converged = True
             if self.converged or stop():
                 return
             ahead = following
+
+    def _rise(self, state: Any, info: Any) -> bool:
+        """Take a state that is no loss; whether the top is reached.
+
+        A removed component may change what is maximised, and the path begins anew. A step that loses (rounding, or
+        a variance raised by ``reg_covar``, which is then no exact maximum) is not taken.
+        """
+        if self.path and not self.engine.keeps_objective and info.n_clusters < self.info.n_clusters:
+            self.path.clear()
+        gain = info.objective - self.path[-1] if self.path else np.inf
+        if gain >= 0:
+            self._move(state, info)
+        return info.settled and (gain < self.engine.tol * self.model.total or gain <= 0)
+
+    def _move(self, state: Any, info: Any) -> bool:
+        """Take a state, whatever its objective; whether next to nothing has changed."""
+        self.state, self.info = state, info
+        self.path.append(info.objective)
+        return not self.engine.monotone and info.change <= self.engine.tol
 
 
 def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any]], plan: Plan) -> list[list[Climb]]:

@@ -1,17 +1,17 @@
 """Expectation-maximisation: the most probable or most likely parameters of a finite mixture, for any family."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
-from partita.engines.model import Model, row_blocks
-from partita.families.base import one_hot
+from partita.engines.model import Model
+from partita.families.base import ROWS_AT_ONCE, normalized, one_hot
+from partita.families.blocks import row_blocks
 from partita.parameters import Parameters, choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
 
-ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
 LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
 LEAST_WEIGHT = 1e-10  # rows of a component that counts as empty
 ESTIMATES = ("map", "ml")
@@ -39,6 +39,7 @@ class EMInfo:
     objective: float  # what is maximised: log likelihood, for "map" plus the log prior density
     log_likelihood: float
     n_clusters: int
+    settled: bool = True
 
 
 class EM(Parameters):
@@ -80,6 +81,10 @@ class EM(Parameters):
     ----------
     Fraley and Raftery (2007) for "map"; Biernacki, Celeux and Govaert (2000) for ICL.
     """
+
+    title: ClassVar[str] = "EM"
+    monotone: ClassVar[bool] = True
+    keeps_objective: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -143,7 +148,7 @@ class EM(Parameters):
         for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
             weights = model.row_weights[block]
             logs = model.likelihood.log_likelihood(part, state.params) + state.log_weights
-            totals, resp = _normalized(logs)
+            totals, resp = normalized(logs)
             log_likelihood += float(weights @ totals)
             resp *= weights[:, None]
             sizes += resp.sum(axis=0)
@@ -179,13 +184,3 @@ class EM(Parameters):
 
     def _pseudocount(self, model: Model) -> float:
         return model.prior.shift(model.prior.initial_concentration())
-
-
-def _normalized(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log sums (n,) over components, and responsibilities (n, K), which take the place of ``logs``."""
-    top = logs.max(axis=1)
-    logs -= top[:, None]
-    np.exp(logs, out=logs)
-    total = logs.sum(axis=1)
-    logs /= total[:, None]
-    return top + np.log(total), logs

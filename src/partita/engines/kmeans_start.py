@@ -1,4 +1,4 @@
-"""Where EM starts: k-means on the table, categories and counts turned into numbers."""
+"""Where engines that climb start: k-means on the table, categories and counts turned into numbers."""
 
 from typing import Any
 
@@ -9,6 +9,10 @@ from partita.distinct import n_distinct_rows
 from partita.table import Table
 
 MOST_ROWS = 100_000  # different ones on which centres are found; all are then assigned to them
+SAMPLE_SHARE = 0.2  # of the rows where an engine begins, but
+FEW, MANY = 5000, 10_000  # within these limits, and
+ROWS_PER_CLUSTER = 20  # so many for every cluster
+ITERATIONS = 10  # of k-means there: the engine goes on
 MOST_DENSE = 64  # columns up to which points are a dense matrix
 
 
@@ -29,7 +33,7 @@ class Points:
         self.weights = np.bincount(self.atom, weights)
         self.x = as_points(table.take(first[order]), self.weights)
 
-    def kmeans_labels(self, rng: np.random.Generator, n_clusters: int) -> np.ndarray:
+    def kmeans_labels(self, rng: np.random.Generator, n_clusters: int, max_iter: int = 300) -> np.ndarray:
         """Labels (n,) of one run of k-means; fewer clusters where fewer points are different.
 
         Neither the order of rows nor whether weights or repeated rows say how often they count makes a difference.
@@ -39,9 +43,20 @@ class Points:
         n = self.x.shape[0]
         some: Any = slice(None) if n <= MOST_ROWS else rng.choice(n, MOST_ROWS, replace=False)
         n_clusters = n_distinct_rows(self.x[some], n_clusters)
-        kmeans = KMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31 - 1)))
+        kmeans = KMeans(n_clusters, n_init=1, max_iter=max_iter, random_state=int(rng.integers(2**31 - 1)))
         kmeans.fit(self.x[some], sample_weight=self.weights[some])
         return kmeans.predict(self.x).astype(np.int64)[self.atom]
+
+
+def labels_of_some(
+    rng: np.random.Generator, table: Table, weights: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are in a sample, all if they are few, and their labels by some iterations of k-means."""
+    most = max(int(np.clip(SAMPLE_SHARE * table.n_rows, FEW, MANY)), ROWS_PER_CLUSTER * n_clusters)
+    some = np.arange(table.n_rows)
+    if table.n_rows > most:
+        some = np.sort(rng.choice(table.n_rows, most, replace=False))
+    return some, Points(table.take(some), weights[some]).kmeans_labels(rng, n_clusters, ITERATIONS)
 
 
 def _by_value(table: Table) -> np.ndarray:

@@ -1,0 +1,58 @@
+"""Rows and single columns read as fit read them."""
+
+from typing import Any
+
+import numpy as np
+
+from partita.parameters import whole_number
+from partita.table import Table
+from partita.table.schema import Schema
+
+
+class TableReader:
+    """Reads raw rows by the schema that fit learned; holds no data.
+
+    A subclass that reads another kind of input brings ``table``.
+
+    Parameters
+    ----------
+    schema : Schema
+    """
+
+    def __init__(self, schema: Schema):
+        self.schema = schema
+
+    def table(self, X: Any, schema: Schema) -> Table:
+        """Raw rows by a schema; see ``Table.read``."""
+        return Table.read(X, schema=schema)
+
+    def read(self, X: Any) -> Table:
+        """The rows as a table; a place may have none."""
+        empty = not isinstance(X, str) and hasattr(X, "__len__") and len(X) == 0
+        return Table(self.schema, *self._missing(0)) if empty else self.table(X, self.schema)
+
+    def read_column(self, column: Any, m: int) -> Table:
+        """Column m (n,) of the columns seen in fit as a table whose other cells are all missing."""
+        values = np.array(column, dtype=object) if isinstance(column, list | tuple) else np.asarray(column)
+        if values.ndim != 1:
+            raise ValueError(f"A column has one cell per row: got an array of shape {values.shape}.")
+        n_columns = len(self.schema.columns)
+        if whole_number("m, the number of a column,", m, 0) >= n_columns:
+            raise ValueError(f"Column {m} was not seen in fit: they are numbered from 0 to {n_columns - 1}.")
+        own = self.schema.columns[m]
+        blocks = self._missing(values.shape[0])
+        if values.shape[0] and own.name not in self.schema.dropped:
+            alone = self.table(values[:, None], Schema((own,)))
+            kinds = (self.schema.numeric, self.schema.categorical, self.schema.counts)
+            for used, block, cells in zip(kinds, blocks, (alone.numeric, alone.codes, alone.counts)):
+                if own in used:
+                    block[:, used.index(own)] = cells[:, 0]
+        return Table(self.schema, *blocks)
+
+    def _missing(self, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The blocks of rows that have no cell."""
+        return (
+            np.full((n_rows, len(self.schema.numeric)), np.nan),
+            np.full((n_rows, len(self.schema.categorical)), -1, dtype=np.int32),
+            np.full((n_rows, len(self.schema.counts)), -1, dtype=np.int64),
+        )

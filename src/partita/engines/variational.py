@@ -1,0 +1,142 @@
+"""Variational Bayes: the factorised distribution nearest to the posterior of a mixture, for any conjugate family."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from partita.engines.model import Model
+from partita.engines.steps import Steps
+from partita.engines.variational_state import Encoded, VariationalState
+from partita.families.base import ROWS_AT_ONCE, normalized
+from partita.families.blocks import row_blocks
+from partita.parameters import Parameters, is_number, whole_number
+from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
+from partita.priors.weights import LabelledComponents
+
+
+@dataclass(frozen=True)
+class VariationalInfo:
+    """What one iteration reports of the state it started from."""
+
+    objective: float  # the bound on the log evidence
+    n_clusters: int
+    settled: bool  # the bound has ceased to rise and no pair is worth merging
+
+
+class Variational(Parameters):
+    """Variational Bayes: the bound on the log evidence is raised until it rises no more, from several k-means starts.
+
+    q(labels) q(weights) prod_k q(theta_k) stands for the posterior. Given responsibilities r_nk, the factors of weights
+    and parameters are the prior's and the family's own posteriors at sizes N_k = sum_n r_nk and expected sufficient
+    statistics; given these,
+
+        r_nk ~ exp(E log weight_k + E log p(x_n | theta_k)).
+
+    Both steps, merge moves and the learned concentration and pseudocount raise
+
+        bound = sum_n log sum_k exp(E log weight_k + E log p(x_n | theta_k)) - KL(q || prior) + log hyperpriors.
+
+    Pairs of components are merged where that raises the bound, and components left without rows are removed, so that
+    the number of clusters is found. Cost per iteration: rows x components expected log densities.
+
+    Good for: many rows; the number of clusters; a bound on the evidence by which models can be compared; rows or
+    columns that must stay where they are (see `Steps`).
+    Not for: groups of less than a thousandth of a large table, which the sample that a start is made from may not
+    show; how sure the groups are. The factors know nothing of each other: probabilities come out too near 0 and 1,
+    and only one of several explanations of the rows is found.
+
+    Parameters
+    ----------
+    truncation : int
+        Components that stand for the infinitely many of a ``DirichletProcess``.
+    n_init : int
+        Starts, each from its own k-means; the highest bound is kept.
+    tol : float
+        Converged when an iteration gains less than this per row and no merge move gains.
+    max_iter : int
+        Iterations of every start.
+    merge : bool
+        Whether merge moves are tried.
+
+    References
+    ----------
+    Blei and Jordan (2006), Variational inference for Dirichlet process mixtures; Wang, Domeniconi and Laskey (2010),
+    Nonparametric Bayesian clustering ensembles, section 4.2, its update of r_nk with E log theta in place of log rho;
+    Hughes and Sudderth (2013) for merge moves.
+    """
+
+    title: ClassVar[str] = "Variational inference"
+    monotone: ClassVar[bool] = True
+    keeps_objective: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True  # equal rows have equal responsibilities
+
+    def __init__(
+        self,
+        *,
+        truncation: int = 50,
+        n_init: int = 4,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        merge: bool = True,
+    ):
+        self.truncation = truncation
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.merge = merge
+
+    def check(self) -> None:
+        """Refuse options outside their range."""
+        for name in ("truncation", "n_init", "max_iter"):
+            whole_number(f"Variational({name}=...)", getattr(self, name), 1)
+        if not (is_number(self.tol) and self.tol >= 0):
+            raise ValueError(f"Variational(tol=...) must be a number of at least 0, got {self.tol!r}.")
+        if not isinstance(self.merge, bool | np.bool_):
+            raise ValueError(f"Variational(merge=...) must be True or False, got {self.merge!r}.")
+
+    def priors(self, prior: Prior) -> list[LabelledComponents]:
+        """The one prior, of finitely many components, that is run."""
+        return [finite_prior(prior, self.truncation, type(self).__name__)]
+
+    def init(self, rng: np.random.Generator, model: Model) -> VariationalState:
+        """Start from k-means on a sample of rows. All rows of the model have positive weight."""
+        return self.steps(model).start_from(rng, model.table, model.row_weights)
+
+    def start(self, model: Model, resp: np.ndarray) -> VariationalState:
+        """The state given responsibilities (n, K) of all rows."""
+        steps = self.steps(model)
+        return steps.global_step(steps.given_responsibilities(Encoded(model.shared_rows, model.row_weights), resp))
+
+    def step(
+        self, rng: np.random.Generator, state: VariationalState, model: Model
+    ) -> tuple[VariationalState, VariationalInfo]:
+        """Best responsibilities given the other factors, then these given them; no random numbers are used."""
+        steps = self.steps(model)
+        statistics = steps.local_statistics(Encoded(model.shared_rows, model.row_weights), state)
+        following = steps.global_step(statistics, state)
+        return following, VariationalInfo(following.bound, state.n_components, following.settled)
+
+    def responsibilities(self, state: VariationalState, model: Model) -> np.ndarray:
+        """The best responsibilities (n, K) of the rows of a model given the other factors."""
+        found = np.empty((model.table.n_rows, state.n_components))
+        for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
+            found[block] = normalized(state.likelihood.expected_loglik(part, state.expected) + state.log_weights)[1]
+        return found
+
+    def steps(self, model: Model, reader: object = None) -> Steps:
+        """The halves of an iteration, as machines that hold parts of the rows or columns call them."""
+        return Steps(model.likelihood, model.prior, reader, tol=self.tol, merge=self.merge)
+
+
+def finite_prior(prior: Prior, truncation: int, engine: str) -> LabelledComponents:
+    """The prior of finitely many components that stands for ``prior``, checked."""
+    prior.check()
+    if isinstance(prior, DirichletProcess):
+        return StickBreaking(n_components=truncation, concentration=prior.concentration)
+    if isinstance(prior, FiniteDirichlet | StickBreaking):
+        return prior
+    raise ValueError(
+        f"{engine} runs DirichletProcess, StickBreaking and FiniteDirichlet, not {type(prior).__name__}: pass one of "
+        "these as prior, or engine='gibbs', which runs them all."
+    )

@@ -1,0 +1,74 @@
+"""What travels between the halves of a variational iteration: statistics of rows, and the state made of them."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partita.families.base import Conjugate
+
+NO_PAIRS = np.empty((0, 2), dtype=np.int64)
+
+
+class Statistics(NamedTuple):
+    """What an iteration needs of the rows: sums over them, so that those of two parts add up."""
+
+    log_total: np.ndarray  # (1,) sum of log sum_k exp(E log weight_k + E log p(x_n | theta_k))
+    sizes: np.ndarray  # (K,) expected numbers of rows
+    stats: np.ndarray  # (K, S) sufficient statistics
+    overlaps: np.ndarray  # (P,) of the pairs whose merging is tried
+
+
+class Encoded(NamedTuple):
+    """Rows as the family reads them, equal ones once with their number."""
+
+    rows: Any
+    weights: np.ndarray  # (n,)
+
+
+@dataclass(frozen=True)
+class VariationalState:
+    """The factors of q, all given by the sizes and statistics of K components; the others are empty.
+
+    Attributes
+    ----------
+    sizes (K,), stats (K, S)
+        Expected numbers of rows and sufficient statistics.
+    expected : object
+        What the family's ``expected_loglik`` reads.
+    log_weights : (K,) array
+        E log weight_k.
+    concentration : float
+    likelihood : Conjugate
+        With its learned number at the present value.
+    divergence : float
+        Of the factors of weights and parameters from their priors, less the log hyperpriors.
+    bound : float
+        On the log evidence, of the state before this one; nan for the first.
+    pairs : (P, 2) array
+        Components whose merging the next iteration tries.
+    n_steps : int
+    settled : bool
+        Whether the bound has ceased to rise and no pair is worth merging.
+    """
+
+    sizes: np.ndarray
+    stats: np.ndarray
+    expected: Any
+    log_weights: np.ndarray
+    concentration: float
+    likelihood: Conjugate
+    divergence: float
+    bound: float
+    pairs: np.ndarray
+    n_steps: int
+    settled: bool
+
+    def of_likelihood(self, likelihood: Conjugate, stats: np.ndarray) -> "VariationalState":
+        """The same state of another likelihood, whose statistics mean the same."""
+        return replace(self, likelihood=likelihood, stats=stats, expected=likelihood.expected_params(stats))
+
+    @property
+    def n_components(self) -> int:
+        """How many components hold rows."""
+        return self.sizes.size
