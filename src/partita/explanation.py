@@ -1,6 +1,6 @@
 """Why a row is in its group rather than in the next best one, column by column."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -121,12 +121,13 @@ def position_of(row: Any, n_rows: int) -> int | None:
     return position
 
 
-def read_row(row: Any, schema: Schema) -> Table:
+def read_row(row: Any, schema: Schema, read: Callable[[Any, Schema], Table]) -> Table:
     """One row as a table of the fitted schema.
 
-    ``row`` is a table of one row, a mapping from column names to values, or one value per column.
+    ``row`` is a table of one row, a mapping from column names to values, or one value per column; ``read`` makes a
+    table of rows.
     """
-    table = Table.read(_as_table(row, schema.names), schema=schema)
+    table = read(_as_table(row, schema.names), schema)
     if table.n_rows != 1:
         raise ValueError(f"explain takes one row, got {table.n_rows}: pass one of them, or its position in fit.")
     return table

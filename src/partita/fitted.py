@@ -10,13 +10,13 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from partita.engines.model import Model
 from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families.base import Cells
-from partita.maximum import posterior_given
 from partita.parameters import whole_number
 from partita.posterior import Posterior
 from partita.posterior.membership import runners_up
-from partita.predictive import Clusters, Components, is_far, log_posterior_predictive
+from partita.predictive import Clusters, is_far, log_posterior_predictive
 from partita.profile import profile
-from partita.table import Table
+from partita.responsibilities import PosteriorPlan, posterior_given
+from partita.table import Schema, Table
 
 
 class Fitted:
@@ -29,15 +29,19 @@ class Fitted:
     _clusters: Clusters
     _entropy: Any
     _posterior: Posterior
-    _posterior_plan: tuple[int | str, dict[str, Any]]  # draws and provenance of EM, whose draws are made when asked for
+    _posterior_plan: PosteriorPlan  # of engines whose draws are made when asked for
 
     @property
     def posterior_(self) -> Posterior:
-        """All draws; of EM partitions drawn from the responsibilities, which takes its parameters as known."""
+        """All draws; of engines other than Gibbs partitions drawn from the responsibilities.
+
+        EM takes its parameters as known. Of the variational engines these are draws from q(Z).
+        """
         check_is_fitted(self)
         if "_posterior" not in vars(self):
-            n_draws, provenance = self._posterior_plan
-            self._posterior = posterior_given(self._model, self._clusters, n_draws, provenance, self._rng(4))
+            self._posterior = posterior_given(
+                self._model, self._clusters, self.probabilities_, self._posterior_plan, self._rng(4)
+            )
         return self._posterior
 
     def predict(self, X: Any) -> np.ndarray:
@@ -56,10 +60,11 @@ class Fitted:
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior-predictive density of each row's observed cells, in the units of X.
 
-        An average over draws, so it needs no point estimate; of EM the density given its parameters.
+        An average over draws, so it needs no point estimate. Of EM the density given its parameters, of the
+        variational engines the one that weights and parameters have on average under q.
         """
         table = self._read(X)
-        if isinstance(self._clusters, Components):
+        if self._clusters.whole:
             logs = logsumexp(self._clusters.log_joint(self._model, table), axis=1)
         else:
             logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
@@ -129,7 +134,7 @@ class Fitted:
         table = self._model.table
         position = position_of(row, table.n_rows)
         if position is None:
-            return explain(self._model, self._clusters, read_row(row, table.schema))
+            return explain(self._model, self._clusters, read_row(row, table.schema, self._read_table))
         chosen = table.take(np.array([position]))
         return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
 
@@ -150,7 +155,11 @@ class Fitted:
             _check_feature_names(self, X, reset=False)
         if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
             _check_n_features(self, X, reset=False)
-        return Table.read(X, schema=self._model.table.schema)
+        return self._read_table(X, self._model.table.schema)
+
+    def _read_table(self, X: Any, schema: Schema) -> Table:
+        """Read what is asked about as `fit` read the table that it learned ``schema`` from."""
+        return Table.read(X, schema=schema)
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from partita.engines import EM, Gibbs
+from partita.approximation import Approximation, approximate
+from partita.engines import EM, CollapsedVariational, Engine, Variational
 from partita.engines.em import CRITERIA
 from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
-from partita.engines.runner import Plan, run
+from partita.engines.runner import Plan
+from partita.engines.table_reader import TableReader
 from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.fitted import Fitted
@@ -24,8 +26,10 @@ from partita.options import family_from
 from partita.parameters import check_random_state
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
-from partita.predictive import Clusters, clusters_of
-from partita.priors import Prior
+from partita.predictive import Clusters, Expected, clusters_of
+from partita.priors import Prior, StickBreaking
+from partita.responsibilities import PosteriorPlan
+from partita.sampling import sample
 from partita.table import Table
 from partita.table.wording import count_of
 
@@ -37,7 +41,7 @@ class Asked(NamedTuple):
     """The options of an estimator, checked, names turned into the objects they stand for."""
 
     plan: Plan
-    engine: Gibbs | EM
+    engine: Engine
     priors: list[Prior]  # several where EM is to choose among them
     family: str | Family
 
@@ -65,23 +69,56 @@ class Fitting(Fitted):
         self._entropy = seed.entropy
         if isinstance(engine, EM):
             self._keep_maximum(maximize(engine, model, asked.priors, plan, seed))
-            self._posterior_plan = (plan.draws, provenance_of(engine, self._model, seed))
+            self._plan_posterior(asked, self._model.prior.initial_concentration(), seed)
             self._label_by_components()
             self._warn_if_short(engine, plan)
+        elif isinstance(engine, Variational | CollapsedVariational):
+            found = approximate(engine, model, plan, seed)
+            self._keep_approximation(found)
+            self._plan_posterior(asked, found.state.concentration, seed)
+            self.engine_, self.state_ = self._steps(engine), found.state
+            self._warn_if_short(engine, plan)
+            self._warn_if_full()
         else:
-            _refuse_tied_gaps(model)
-            self._model = model
-            self._keep(run(engine, model, plan, seed))
+            posterior, states = sample(engine, model, plan, seed)
+            self._model, self.engine_, self.state_ = model, engine, states
+            self._keep(posterior)
             self._warn_if_untrustworthy(plan)
             self._estimate()
+
+    def _steps(self, engine: Variational | CollapsedVariational) -> Any:
+        """The engine as machines call it that have parts of the rows or columns, where it can run so."""
+        return engine.steps(self._model, self._reader()) if isinstance(engine, Variational) else engine
+
+    def _reader(self) -> TableReader:
+        """What reads raw rows as `fit` does."""
+        return TableReader(self._model.table.schema)
+
+    def _plan_posterior(self, asked: Asked, concentration: float, seed: np.random.SeedSequence) -> None:
+        provenance = provenance_of(asked.engine, self._model, seed)
+        self._posterior_plan = PosteriorPlan(asked.plan.draws, float(concentration), provenance)
 
     def _forget(self) -> None:
         """Drop what an earlier fit, perhaps by another engine, has left."""
         for name in [name for name in vars(self) if name.endswith("_") or name in LEFT_BY_FIT]:
             delattr(self, name)
 
+    def _note_columns(self, X: Any, table: Table) -> None:
+        if not isinstance(X, str | os.PathLike | Table):
+            _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            return
+        self.n_features_in_ = len(table.names)
+        if not table.schema.names_are_automatic:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+
     def _keep(self, posterior: Posterior) -> None:
+        """Keep the draws; what was learned of the likelihood is at its average wherever one number has to do."""
         self._posterior = posterior
+        likelihood = self._model.likelihood
+        if likelihood.learns:
+            learned = {name: _average(posterior, name) for name in likelihood.learned}
+            self._model = replace(self._model, likelihood=likelihood.with_learned(**learned))
         self.diagnostics_ = posterior.diagnostics()
         self.converged_ = self.diagnostics_.converged
 
@@ -94,17 +131,40 @@ class Fitting(Fitted):
         self.selection_ = found.selection
         self.converged_ = found.converged
 
+    def _keep_approximation(self, found: Approximation) -> None:
+        self._model = found.model
+        self._clusters = found.clusters
+        self.elbo_path_ = found.path
+        self.n_iter_ = found.n_iter
+        self.converged_ = found.converged
+        self.n_clusters_ = found.probabilities.shape[1]
+        self.probabilities_ = np.empty((found.model.table.n_rows, self.n_clusters_))
+        self.probabilities_[found.model.row_weights > 0] = found.probabilities
+        self.labels_ = self.probabilities_.argmax(axis=1)
+        self._label_absent()
+
     def _label_by_components(self) -> None:
         self.probabilities_ = self._membership(self._model.table)
         self.labels_ = self.probabilities_.argmax(axis=1)
         self.n_clusters_ = self.probabilities_.shape[1]
 
-    def _warn_if_short(self, engine: EM, plan: Plan) -> None:
+    def _warn_if_full(self) -> None:
+        prior: Any = self._model.prior
+        if isinstance(prior, StickBreaking) and 1 < self.n_clusters_ == prior.n_components < self._model.total:
+            warnings.warn(
+                f"All {prior.n_components} components are in use, so there may be more clusters than could be found: "
+                "allow more components (n_components of the prior, or truncation of the engine).",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _warn_if_short(self, engine: Any, plan: Plan) -> None:
         if not self.converged_:
             at_the_last = self.n_iter_ == engine.max_iter
             reached = f"max_iter={engine.max_iter}" if at_the_last else f"max_time={plan.max_time:g}"
+            done = count_of(self.n_iter_, "iteration")
             warnings.warn(
-                f"EM had not converged when {reached} was reached, after {count_of(self.n_iter_, 'iteration')}.",
+                f"{engine.title} had not converged when {reached} was reached, after {done}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -112,21 +172,25 @@ class Fitting(Fitted):
     def _estimate(self) -> None:
         posterior, model = self.posterior_, self._model
         groups = model.table.identical_rows()
-        absent = model.row_weights == 0
-        options = Options(runs=None, n_jobs=self.n_jobs or 1)
+        options = Options(max_clusters=model.prior.most_clusters(model.total), runs=None, n_jobs=self.n_jobs or 1)
         estimate = estimate_tied(posterior.partitions, posterior.weights, groups, options)
-        concentration = float(np.average(posterior.traces["concentration"].ravel(), weights=posterior.weights))
-        self._clusters = clusters_of(model, estimate.labels, concentration, self._rng(1))
+        self._clusters = clusters_of(model, estimate.labels, _average(posterior, "concentration"), self._rng(1))
         self.labels_ = estimate.labels
         self.probabilities_ = estimate.probabilities
         self.n_clusters_ = estimate.n_clusters
-        if absent.any():
-            rows = np.flatnonzero(absent)
-            self.probabilities_[rows] = self._membership(model.table.take(rows))
-            self.labels_[rows] = self.probabilities_[rows].argmax(axis=1)
-            rows, twins = _with_twins(rows, np.flatnonzero(~absent), groups)
-            self.probabilities_[rows] = self.probabilities_[twins]
-            self.labels_[rows] = self.labels_[twins]
+        self._label_absent()
+
+    def _label_absent(self) -> None:
+        """Label the rows that did not take part as `predict` does, or as a row that did and is equal."""
+        table, absent = self._model.table, self._model.row_weights == 0
+        if not absent.any():
+            return
+        rows = np.flatnonzero(absent)
+        self.probabilities_[rows] = self._membership(table.take(rows))
+        self.labels_[rows] = self.probabilities_[rows].argmax(axis=1)
+        rows, twins = _with_twins(rows, np.flatnonzero(~absent), table.identical_rows())
+        self.probabilities_[rows] = self.probabilities_[twins]
+        self.labels_[rows] = self.labels_[twins]
 
     def _warn_if_untrustworthy(self, plan: Plan) -> None:
         worst = np.max([row["rhat"] for row in self.diagnostics_.table.values()])
@@ -162,12 +226,24 @@ class Fitting(Fitted):
         estimate: tuple[np.ndarray, np.ndarray],
         entropy: Any,
         maximum: Mapping[str, Any] | None,
+        approximation: Mapping[str, Any] | None,
         *,
         weighted: bool,
     ) -> None:
-        """Become what `fit` left, from the parts that a file holds; ``maximum`` is what EM notes besides."""
+        """Become what `fit` left, from the parts that a file holds.
+
+        ``maximum`` and ``approximation`` are what EM and the variational engines note besides.
+        """
         asked, self._entropy = self._asked(), entropy
-        if maximum is None:
+        if approximation is not None:
+            model = build_model(asked.family, table, asked.priors[0], weights)
+            if approximation["learned"]:
+                model = replace(model, likelihood=model.likelihood.with_learned(**approximation["learned"]))
+            self._model, self._posterior = model, posterior
+            self._clusters = Expected(clusters.log_seats, clusters.stats)
+            self.elbo_path_, self.n_iter_ = approximation["path"], approximation["n_iter"]
+            self.converged_ = approximation["converged"]
+        elif maximum is None:
             self._model = build_model(asked.family, table, asked.priors[0], weights, weighted=weighted)
             self._clusters = clusters
             self._keep(posterior)
@@ -200,12 +276,8 @@ def build_model(
     return Model(likelihood, prior, table, weights)
 
 
-def _refuse_tied_gaps(model: Model) -> None:
-    if model.row_weights.max() > 1 and model.likelihood.draws_cells(model.taught().shared_rows):
-        raise ValueError(
-            "sample_weight above 1 cannot be combined with missing cells under a full covariance: "
-            "repeat the rows, or use Gaussian(covariance='diag')."
-        )
+def _average(posterior: Posterior, trace: str) -> float:
+    return float(np.average(posterior.traces[trace].ravel(), weights=posterior.weights))
 
 
 def _with_twins(rows: np.ndarray, others: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

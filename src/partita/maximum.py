@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, softmax, xlogy
+from scipy.special import logsumexp, xlogy
 
 from partita.engines.climbing import Climb, climb_all
 from partita.engines.em import CRITERIA, EM
 from partita.engines.model import Model
 from partita.engines.runner import Plan
-from partita.partitions import Partitions
-from partita.posterior import Posterior
-from partita.posterior.independent import independent_draws, number_of_draws
-from partita.predictive import Clusters, Components
+from partita.predictive import Components
 from partita.priors import FiniteDirichlet
+from partita.responsibilities import largest_first
 
 
 @dataclass(frozen=True)
@@ -91,31 +88,6 @@ def components_of(engine: EM, model: Model, log_weights: np.ndarray, stats: np.n
     return Components(np.append(log_weights, -np.inf), np.vstack([stats, unseen])[None], engine.params(model, stats))
 
 
-def posterior_given(
-    model: Model, components: Clusters, n_draws: int | str, provenance: dict[str, Any], rng: np.random.Generator
-) -> Posterior:
-    """Partitions drawn from the responsibilities: the posterior with the components taken as known.
-
-    Rows that do not take part are -1.
-    """
-    taught = model.taught()
-    logs = components.log_joint(taught, taught.table)[:, :-1]
-    drawn = independent_draws(rng, softmax(logs, axis=1), number_of_draws(n_draws, model.table.n_rows))
-    rows = np.arange(logs.shape[0])
-    shares = np.stack([np.bincount(draw, taught.row_weights, logs.shape[1]) for draw in drawn]) / model.total
-    traces = {
-        "n_clusters": (shares > 0).sum(axis=1).astype(np.float64),
-        "log_joint": np.array([taught.row_weights @ logs[rows, draw] for draw in drawn]),
-        "entropy": -xlogy(shares, shares).sum(axis=1),
-        "concentration": np.full(len(drawn), model.prior.initial_concentration()),
-    }
-    labels = np.full((1, len(drawn), model.table.n_rows), -1, dtype=drawn.dtype)
-    labels[0, :, model.row_weights > 0] = drawn.T
-    return Posterior(
-        Partitions(labels), traces={name: values[None] for name, values in traces.items()}, provenance=provenance
-    )
-
-
 def _require_rows(model: Model, n_components: int) -> None:
     n_rows = model.total
     if n_components > n_rows:
@@ -147,7 +119,7 @@ def _best(engine: EM, climbs: Sequence[Climb], criterion: str) -> Maximum:
 def _end(engine: EM, climb: Climb) -> Maximum:
     model, state = climb.model, climb.state
     logs = components_of(engine, model, state.log_weights, state.stats).log_joint(model, model.table)[:, :-1]
-    order = _largest_first(logs.argmax(axis=1), model.row_weights, state.n_components)
+    order = largest_first(logs.argmax(axis=1), model.row_weights, state.n_components)
     return Maximum(
         model=model,
         components=components_of(engine, model, state.log_weights[order], state.stats[order]),
@@ -157,11 +129,3 @@ def _end(engine: EM, climb: Climb) -> Maximum:
         criteria=criteria_of(model, logs),
         selection={},
     )
-
-
-def _largest_first(labels: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
-    """The order of components by the rows that most probably belong to each, ties by first row."""
-    sizes = np.bincount(labels, weights, n_components)
-    first = np.full(n_components, labels.size)
-    np.minimum.at(first, labels, np.arange(labels.size))
-    return np.lexsort((first, -sizes))

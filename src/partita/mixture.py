@@ -1,14 +1,13 @@
 """Mixture: the groups in a table, how many, which row is where, how sure that is."""
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from partita.engines import EM, Gibbs
+from partita.engines import Engine
 from partita.engines.reporting import Progress
 from partita.families import Family
 from partita.fitting import Asked, Fitting, build_model
@@ -29,14 +28,15 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         for their rows, otherwise diagonal; categories and counts by type; `Mixed` for several types.
     prior : Prior or name of one, default DirichletProcess()
         How rows fall into clusters.
-    engine : {"gibbs", "em"}, Gibbs or EM
-        How the posterior is found: by sampling, or at the best parameters of ``FiniteDirichlet(n_components=K)``.
+    engine : {"gibbs", "vb", "cvb", "em"}, or an engine of `partita.engines`
+        How the posterior is found: by sampling, by a variational or collapsed variational approximation, or at the best
+        parameters of ``FiniteDirichlet(n_components=K)``.
     chains : int
-        Independent chains; their agreement is what the diagnostics judge. EM reads neither this nor ``warmup`` and
+        Independent chains; their agreement is what the diagnostics judge. Only "gibbs" reads this, ``warmup`` and
         ``thin``.
     draws : "auto" or int
         "auto": until R-hat <= 1.01 and ESS >= 400 on the label-invariant traces, or ``max_time``, or 5000 sweeps per
-        chain. A number: that many draws per chain. EM draws them from its responsibilities, 200 by default.
+        chain. A number: that many draws per chain. Other engines draw them from their responsibilities, 200 by default.
     warmup : int, optional
         Sweeps per chain that are not kept. By default the first quarter or half of all sweeps ("auto"), or half as
         many as there are draws and at least 50.
@@ -49,8 +49,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     max_time : float, optional
         Seconds after which the engine stops with what it has; compiling on first use does not count.
     n_jobs : int, optional
-        Chains, or starts of EM, run at the same time, as in joblib: None is 1, -1 all cores. Results do not depend
-        on it.
+        Chains, or starts of the other engines, run at the same time, as in joblib: None is 1, -1 all cores. Results do
+        not depend on it.
     progress : bool or callable
         True: a status line on a terminal. A callable receives `partita.engines.Progress` objects.
     random_state : int, RandomState, Generator or None
@@ -59,11 +59,12 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     ----------
     labels_ : (n,) int64
         The estimated partition: a minimum of the expected variation of information, found by moving rows from
-        the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster. Of EM the
-        component of the largest responsibility.
+        the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster. Of other engines
+        than "gibbs" the component of the largest responsibility.
     n_clusters_ : int
     probabilities_ : (n, n_clusters_)
-        How surely each row belongs to each estimated cluster; rows sum to 1. Of EM the responsibilities.
+        How surely each row belongs to each estimated cluster; rows sum to 1. Of engines other than "gibbs" the
+        responsibilities.
     posterior_ : Posterior
         All draws. Rows of weight 0 and rows without any observed cell are -1 in it.
     converged_ : bool
@@ -78,15 +79,21 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         Of EM only; the smaller, the better.
     selection_ : dict
         Of EM only: every number of components tried to its value of the criterion, where there was a choice.
+    elbo_path_ : (n,) array
+        Of the variational engines only: the lower bound on the log evidence, all constants included, iteration by
+        iteration of the best start, in the units of X. Where numbers are learned, plus the log density of their logs.
     n_iter_ : int
-        Of EM only: iterations of the best start.
+        Of all engines but "gibbs": iterations of the best start.
+    engine_, state_
+        The engine and its last state (of "gibbs" one per chain). Of "vb" the engine is bound to the model, as
+        machines call it that have a part of the rows each: see `partita.engines.steps.Steps`.
     n_features_in_, feature_names_in_
 
     Notes
     -----
     ``predict`` conditions on the statistics of the estimated partition, so ``predict(X_train)`` may differ from
-    ``labels_`` for rows near a border. ``score_samples`` averages over all draws. EM's parameters are one set, and
-    ``predict``, ``labels_`` and ``score_samples`` agree.
+    ``labels_`` for rows near a border. ``score_samples`` averages over all draws. Of "vb" and "cvb" both read the
+    expected statistics under q. EM's parameters are one set, and ``predict``, ``labels_`` and ``score_samples`` agree.
     """
 
     def __init__(
@@ -94,7 +101,7 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         *,
         family: str | Family = "auto",
         prior: str | Prior | None = None,
-        engine: str | Gibbs | EM = "gibbs",
+        engine: str | Engine = "gibbs",
         chains: int = 4,
         draws: int | str = "auto",
         warmup: int | None = None,
@@ -143,15 +150,6 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
             raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
         engine = engine_from(self.engine)
         return Asked(plan_from(self), engine, priors_from(self.prior, engine), self.family)
-
-    def _note_columns(self, X: Any, table: Table) -> None:
-        if not isinstance(X, str | os.PathLike | Table):
-            _check_feature_names(self, X, reset=True)
-            _check_n_features(self, X, reset=True)
-            return
-        self.n_features_in_ = len(table.names)
-        if not table.schema.names_are_automatic:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
 
     def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
         """Rows of a table that the model could have produced before it saw any, and the cluster of each.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from partita.engines import EM, ENGINES, Gibbs
+from partita.engines import ENGINES, Engine, Gibbs
 from partita.engines.runner import Plan
 from partita.families import FAMILIES, Family, automatic_family
 from partita.parameters import choose, is_number, jobs, whole_number
@@ -30,21 +30,21 @@ def plan_from(estimator: Any) -> Plan:
     )
 
 
-def engine_from(value: Any) -> Gibbs | EM:
+def engine_from(value: Any) -> Engine:
     """An engine, or the default of the one that is named."""
     engine: Any = choose("engine", value, ENGINES)() if isinstance(value, str) else value
-    if not isinstance(engine, Gibbs | EM):
+    if not isinstance(engine, Engine):
         names = ", ".join(map(repr, ENGINES))
-        raise TypeError(f"engine must be one of {names}, Gibbs(...) or EM(...), got {engine!r}.")
+        raise TypeError(f"engine must be one of {names}, or an engine of partita.engines, got {engine!r}.")
     engine.check()
     return engine
 
 
-def priors_from(value: Any, engine: Gibbs | EM) -> list[Prior]:
-    """The prior, or several where EM is to choose among them."""
-    if isinstance(engine, EM):
-        return list(engine.priors(_prior(value)))
-    return [prior_from(value)]
+def priors_from(value: Any, engine: Engine) -> list[Prior]:
+    """The prior as the engine runs it, or several where EM is to choose among them."""
+    if isinstance(engine, Gibbs):
+        return [prior_from(value)]
+    return list(engine.priors(_prior(value)))
 
 
 def prior_from(value: Any) -> Prior:

@@ -1,15 +1,15 @@
 """Densities of new rows given a model and a partition of its table, its parameters, or all draws of a posterior."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
 
 from partita.engines.em import ROWS_AT_ONCE
 from partita.engines.model import Model, row_blocks
-from partita.families.base import Cells
+from partita.families.base import Cells, Conjugate
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
 from partita.posterior import Posterior
 from partita.table import Table
@@ -28,8 +28,15 @@ class Clusters:
     The last entry of ``log_seats`` and the last row of the statistics are a cluster not seen yet.
     """
 
+    whole: ClassVar[bool] = False  # whether it is all that is known, or one partition of many draws
+
     log_seats: np.ndarray  # (K + 1,)
     stats: np.ndarray  # (completions, K + 1, S); several completions where missing cells were drawn
+
+    def taken(self, order: np.ndarray) -> Self:
+        """The same clusters in another order (K,)."""
+        everything = np.append(order, order.size)
+        return replace(self, log_seats=self.log_seats[everything], stats=self.stats[:, everything])
 
     def log_joint(self, model: Model, table: Table) -> np.ndarray:
         """log p(cluster, row) of every new row's observed cells, (rows, K + 1), parameters summed out."""
@@ -64,8 +71,17 @@ class Clusters:
 
 
 @dataclass(frozen=True)
+class Expected(Clusters):
+    """Clusters of a variational posterior: weights and statistics are expectations over all partitions."""
+
+    whole: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
 class Components(Clusters):
     """A mixture of components with given parameters; there is no cluster that was not seen."""
+
+    whole: ClassVar[bool] = True
 
     params: Any  # of the K components, as the family has them
 
@@ -129,28 +145,40 @@ def log_posterior_predictive(model: Model, posterior: Posterior, table: Table, r
     """Log density of every new row's observed cells, averaged over the posterior's draws.
 
     Long posteriors are represented by evenly spaced draws: as many as keep rows x draws below
-    four million, and at least 100. Equal partitions are evaluated once.
+    four million, and at least 100. Equal partitions are evaluated once, unless the likelihood differs
+    from draw to draw.
     """
     logs: list[np.ndarray] = []
     log_weights = []
     rows = model.likelihood.rows(model.table)  # missing cells go on from draw to draw
-    for labels, log_weight, log_seats in _distinct_draws(model, posterior, table.n_rows):
+    for draw in _distinct_draws(model, posterior, table.n_rows):
         n_passes = PASSES if logs else FIRST_PASSES
-        stats = _completed_stats(model, rows, labels, log_seats.shape[0], rng, n_passes)
-        clusters = Clusters(log_seats, stats[None])
-        logs.append(logsumexp(clusters.log_joint(model, table), axis=1))
-        log_weights.append(log_weight)
+        own = replace(model, likelihood=draw.likelihood)
+        stats = _completed_stats(own, rows, draw.labels, draw.log_seats.shape[0], rng, n_passes)
+        clusters = Clusters(draw.log_seats, stats[None])
+        logs.append(logsumexp(clusters.log_joint(own, table), axis=1))
+        log_weights.append(draw.log_weight)
     return logsumexp(np.stack(logs) + np.array(log_weights)[:, None], axis=0)
 
 
-def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
-    """Distinct partitions with their log weight and their log seats averaged over concentrations."""
+class _Draw(NamedTuple):
+    labels: np.ndarray
+    log_weight: float
+    log_seats: np.ndarray  # averaged over the concentrations of equal partitions
+    likelihood: Conjugate
+
+
+def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[_Draw]:
+    """Distinct partitions; all draws, each with its own likelihood, where that is learned."""
     n_used = max(LEAST_DRAWS, MOST_CELLS // max(posterior.n_objects, n_new))
     chosen = np.unique(np.linspace(0, posterior.n_draws - 1, min(n_used, posterior.n_draws)).astype(int))
     weights = posterior.weights[chosen] / posterior.weights[chosen].sum()
     concentrations = posterior.traces["concentration"].ravel()[chosen]
     draws = posterior.draws[chosen]
-    _, first, group = np.unique(draws, axis=0, return_index=True, return_inverse=True)
+    first = group = np.arange(len(draws))
+    if not model.likelihood.learns:
+        _, first, group = np.unique(draws, axis=0, return_index=True, return_inverse=True)
+    learned = {name: posterior.traces[name].ravel()[chosen] for name in model.likelihood.learned}
     for g, start in enumerate(first):
         members = np.flatnonzero(group.ravel() == g)
         labels = draws[start].astype(np.int64)
@@ -159,7 +187,10 @@ def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[
         share = weights[members]
         with np.errstate(divide="ignore"):
             log_share = np.log(share / share.sum())
-        yield labels, float(np.log(share.sum())), logsumexp(seats + log_share[:, None], axis=0)
+        likelihood = model.likelihood
+        if learned:
+            likelihood = likelihood.with_learned(**{name: float(values[start]) for name, values in learned.items()})
+        yield _Draw(labels, float(np.log(share.sum())), logsumexp(seats + log_share[:, None], axis=0), likelihood)
 
 
 def simulate_prior(model: Model, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:

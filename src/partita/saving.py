@@ -13,11 +13,11 @@ from partita.fitting import Fitting
 from partita.json_options import from_json, to_json
 from partita.posterior import Posterior
 from partita.posterior.storage import read_container, write_container
-from partita.predictive import Clusters, Components
+from partita.predictive import Clusters, Components, Expected
 from partita.table import Origin, Schema, Table
 
 KIND = "mixture"
-_ESTIMATORS = {"Mixture": "partita.mixture"}
+_ESTIMATORS = {"Mixture": "partita.mixture", "NBCE": "partita.consensus"}
 _BLOCKS = ("numeric", "codes", "counts")
 _PLAIN_CELLS = (str, int, float, bool)
 
@@ -43,6 +43,7 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
         "origin": _origin_to_json(model.table.origin),
         "feature_names": None if names is None else [str(name) for name in names],
         "maximum": _maximum_to_json(estimator) if isinstance(clusters, Components) else None,
+        "approximation": _approximation_to_json(estimator) if isinstance(clusters, Expected) else None,
     }
     write_container(path, KIND, posterior_header | {"mixture": header}, posterior_arrays | arrays)
 
@@ -75,6 +76,7 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
         (arrays["estimate/labels"], arrays["estimate/probabilities"]),
         from_json(header["seed"]),
         from_json(header.get("maximum")),
+        from_json(header.get("approximation")),
         weighted="maximum" in header,  # absent from files of versions whose families did not read weights
     )
     if header["feature_names"] is not None:
@@ -92,6 +94,17 @@ def _maximum_to_json(estimator: Any) -> Any:
         "selection": estimator.selection_,
     }
     return to_json({"n_components": estimator._model.prior.n_components, "found": found})
+
+
+def _approximation_to_json(estimator: Any) -> Any:
+    """What the variational engines note besides their clusters."""
+    found = {
+        "path": estimator.elbo_path_,
+        "n_iter": estimator.n_iter_,
+        "converged": estimator.converged_,
+        "learned": estimator._model.likelihood.learned,
+    }
+    return to_json(found)
 
 
 def _lasting_options(estimator: Any) -> dict[str, Any]:

@@ -1,0 +1,53 @@
+"""What responsibilities say of the rows: an order of the components, and draws of partitions."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from partita.engines.model import Model
+from partita.partitions import Partitions
+from partita.posterior import Posterior
+from partita.posterior.independent import independent_draws, number_of_draws
+from partita.predictive import Clusters
+
+
+class PosteriorPlan(NamedTuple):
+    """What is needed to draw partitions later."""
+
+    n_draws: int | str
+    concentration: float
+    provenance: dict[str, Any]
+
+
+def largest_first(labels: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
+    """The order of components by the rows that most probably belong to each, ties by first row."""
+    sizes = np.bincount(labels, weights, n_components)
+    first = np.full(n_components, labels.size)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    return np.lexsort((first, -sizes))
+
+
+def posterior_given(
+    model: Model, clusters: Clusters, probabilities: np.ndarray, plan: PosteriorPlan, rng: np.random.Generator
+) -> Posterior:
+    """Partitions whose rows are drawn independently, each with its probabilities (n, K).
+
+    Rows that do not take part are -1.
+    """
+    taught, chosen = model.taught(), model.row_weights > 0
+    logs = clusters.log_joint(taught, taught.table)[:, :-1]
+    drawn = independent_draws(rng, probabilities[chosen], number_of_draws(plan.n_draws, model.table.n_rows))
+    rows = np.arange(logs.shape[0])
+    shares = np.stack([np.bincount(draw, taught.row_weights, logs.shape[1]) for draw in drawn]) / model.total
+    traces = {
+        "n_clusters": (shares > 0).sum(axis=1).astype(np.float64),
+        "log_joint": np.array([taught.row_weights @ logs[rows, draw] for draw in drawn]),
+        "entropy": -xlogy(shares, shares).sum(axis=1),
+        "concentration": np.full(len(drawn), plan.concentration),
+    }
+    labels = np.full((1, len(drawn), model.table.n_rows), -1, dtype=drawn.dtype)
+    labels[0, :, chosen] = drawn.T
+    return Posterior(
+        Partitions(labels), traces={name: values[None] for name, values in traces.items()}, provenance=plan.provenance
+    )
