@@ -8,12 +8,13 @@ __version__ = _version("partita")
 
 _HOME = {
     "Mixture": "partita.mixture",
+    "NBCE": "partita.consensus",
     "Partitions": "partita.partitions",
     "Posterior": "partita.posterior",
     "Table": "partita.table",
     "load": "partita.saving",
 }
-__all__ = ["Mixture", "Partitions", "Posterior", "Table", "__version__", "load"]
+__all__ = ["NBCE", "Mixture", "Partitions", "Posterior", "Table", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:

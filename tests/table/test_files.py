@@ -138,6 +138,20 @@ def test_a_column_has_the_type_that_all_its_cells_have(tmp_path, cells, kind, va
     assert cells_of(tmp_path, *cells) == (kind, values)
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        (["1", "-1", ""], "int64", [1, -1, None]),
+        (["18446744073709551616", "18446744073709551617"], "string", ["18446744073709551616", "18446744073709551617"]),
+        (["2024-05-01", "2024-05-02"], "string", ["2024-05-01", "2024-05-02"]),
+        (["1", "1.5"], "double", [1.0, 1.5]),
+        (["1", "2", "x"], "string", ["1", "2", "x"]),  # without a warning
+    ],
+)
+def test_a_file_of_categories_keeps_what_tells_them_apart(tmp_path, cells, kind, values):
+    assert cells_of(tmp_path, *cells, categories=True) == (kind, values)
+
+
 @pytest.mark.parametrize("word", ["NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "none", "?", ".", " na "])
 def test_words_for_missing_count_among_numbers_only(tmp_path, word):
     assert cells_of(tmp_path, "1", word) == ("int64", [1, None])

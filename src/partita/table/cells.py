@@ -13,7 +13,7 @@ from partita.table.schema import Kind
 from partita.table.wording import declare, name_rows
 
 _MISSING, _TEXT, _TRUTH, _NUMBER, _COMPLEX, _TIME, _OTHER = range(7)
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _ONE_TYPE = "Make all cells one type, for example strings"
 
 
@@ -131,7 +131,7 @@ def _group(kind: type) -> int:
         return _TEXT
     if issubclass(kind, bool | np.bool_):
         return _TRUTH
-    if issubclass(kind, _TIMES):  # before numbers: numpy counts its durations among the integers
+    if issubclass(kind, TIMES):  # before numbers: numpy counts its durations among the integers
         return _TIME
     if issubclass(kind, numbers.Real | Decimal):
         return _NUMBER

@@ -46,6 +46,7 @@ def read_file(
     column_types: Mapping[Any, str] | None = None,
     schema: Schema | None = None,
     text: Collection[str] = (),
+    categories: bool = False,
 ) -> "pa.Table":
     """Read a table from a Parquet or CSV file.
 
@@ -65,6 +66,8 @@ def read_file(
         What an earlier table learned: columns whose levels are text are read as text.
     text : collection of str
         Columns whose cells are to stay the text that they are, where the file is text.
+    categories : bool
+        Whether all other columns hold categories, which may be numbers.
 
     Raises
     ------
@@ -74,15 +77,19 @@ def read_file(
         An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats,
         repeated column names.
     """
-    table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"))
+    table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"), categories)
     refuse_repeated(table.column_names)
     return table
 
 
-def _read(path: str | os.PathLike, wanted: Mapping[str, Wanted]) -> "pa.Table":
+def _read(path: str | os.PathLike, wanted: dict[str, Wanted], categories: bool) -> "pa.Table":
     shown = shown_path(path)
     content = read_parquet_or_text(path, shown)
-    return type_columns(read_text(content, shown), wanted) if isinstance(content, bytes) else content
+    if not isinstance(content, bytes):
+        return content
+    text = read_text(content, shown)
+    others: dict[str, Wanted] = dict.fromkeys(text.names, "categories") if categories else {}
+    return type_columns(text, others | wanted)
 
 
 def read_parquet_or_text(path: str | os.PathLike, shown: str) -> "pa.Table | bytes":

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 _SHOWN = 3
+_LONGEST = 100  # letters of one item
 
 
 def name_rows(rows: np.ndarray) -> str:
@@ -16,9 +17,13 @@ def name_rows(rows: np.ndarray) -> str:
 
 def name_some(items: Iterable[Any], total: int) -> str:
     """First three items as they are typed in Python and how many more of ``total`` there are."""
-    shown = [repr(item) for item, _ in zip(items, range(_SHOWN))]
+    shown = [_short(repr(item)) for item, _ in zip(items, range(_SHOWN))]
     more = total - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 20]}...{text[-10:]}"
 
 
 def count_of(n: int, noun: str) -> str:

@@ -1,0 +1,7 @@
+"""One clustering out of many: the consensus of base clusterings, its number of clusters unknown."""
+
+from partita.consensus.base_clusterings import base_clusterings
+from partita.consensus.label_noise import add_label_noise, drop_labels
+from partita.consensus.nbce import NBCE
+
+__all__ = ["NBCE", "add_label_noise", "base_clusterings", "drop_labels"]

@@ -1,0 +1,244 @@
+"""Label matrices as categorical tables: one row per object, one column per base clustering."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import narwhals as nw
+import numpy as np
+
+from partita.engines.table_reader import TableReader
+from partita.partitions import Partitions
+from partita.table import Column, Schema, Table, read_file
+from partita.table.cells import TIMES
+from partita.table.encoding import Reading, encode_codes, read_column
+from partita.table.schema import automatic_names
+from partita.table.source import Origin, Source, align, open_source
+from partita.table.wording import count_of, name_rows, name_some
+
+FEWEST_NAMES = 10
+"""Objects of which no two share a label before that is odd."""
+NOT_LABELLED = (-1, "-1")
+"""Besides None, nan and empty text."""
+
+
+def label_table(Y: Any, *, schema: Schema | None = None) -> Table:
+    """Read base clusterings as a table that has nothing but categorical columns.
+
+    Labels are whole numbers, text, truth values or categories; -1, "-1", None, nan and empty text mean that the
+    object has no label there. A column that holds one label, or none, stays: it says nothing. One column is in work
+    at a time: besides Y and the codes (int32) the memory is O(n). Cost O(n) per column of whole numbers that are not
+    spread over a wide range, O(n log n) for others.
+
+    Parameters
+    ----------
+    Y : array-like, frame or path of shape (n_objects, n_clusterings), or Partitions
+        A `Partitions` has one row per clustering and is turned over. A `Table` of labels comes back as it is.
+    schema : Schema, optional
+        The columns and labels of an earlier matrix; then a label that it does not know is refused.
+
+    Raises
+    ------
+    TypeError
+        Times, lists and other things that are no labels.
+    ValueError
+        Numbers that are not whole, matrices of another shape, matrices without any label, unknown labels.
+    """
+    if isinstance(Y, Table):
+        return _already_read(Y, schema)
+    source = _open(Y, schema)
+    if schema is not None:
+        columns = align(source, schema.names)
+        return _encoded(source, [(name, columns[name]) for name in schema.names], schema.columns)
+    _warn_of_shape(source)
+    table = _encoded(source, list(zip(source.names, source.columns)), [None] * len(source.names))
+    if not any(column.levels for column in table.schema.columns):
+        raise ValueError(
+            "No object has a label in any clustering. Pass labels; -1, None and nan mean that there is none."
+        )
+    _warn_of_unlabelled(table.empty_rows)
+    _warn_of_names(table)
+    return table
+
+
+class LabelReader(TableReader):
+    """Reads raw labels by the schema that fit learned."""
+
+    def table(self, X: Any, schema: Schema) -> Table:
+        """Raw labels by a schema; see `label_table`."""
+        return label_table(X, schema=schema)
+
+
+def _already_read(table: Table, schema: Schema | None) -> Table:
+    numbers = [column.name for column in table.schema.columns if column.kind != "categorical"]
+    if numbers:
+        raise TypeError(
+            f"Y is a Table whose columns are not all labels ({name_some(numbers, len(numbers))}): pass what it was read"
+            " from."
+        )
+    return Table.read(table, schema=schema)
+
+
+def _open(Y: Any, schema: Schema | None) -> Source:
+    """Named columns; those of an array are views of it."""
+    if isinstance(Y, str | os.PathLike):
+        return replace(open_source(read_file(Y, schema=schema, categories=True)), origin=Origin())
+    if isinstance(Y, Partitions):
+        Y = Y.flat.T
+    depth = _depth(Y)
+    if depth in (1, 3):
+        _refuse_depth(depth)
+    plain = isinstance(Y, np.ndarray) and not isinstance(Y, np.ma.MaskedArray)
+    if not plain or Y.ndim != 2 or Y.size == 0:
+        return open_source(Y)
+    n_objects, n_columns = Y.shape
+    return Source(automatic_names(n_columns), tuple(Y.T), n_objects, is_frame=False, origin=Origin())
+
+
+def _depth(Y: Any) -> int:
+    """How many dimensions there are; of lists by their first members."""
+    if not isinstance(Y, list | tuple):
+        return len(getattr(Y, "shape", ()))
+    return 1 + _depth(Y[0]) if Y else 0
+
+
+def _refuse_depth(depth: int) -> NoReturn:
+    if depth == 1:
+        raise ValueError(
+            "Y has one dimension, but labels come as (n_objects, n_clusterings). Reshape your data: one clustering is "
+            "Y.reshape(-1, 1), one object Y.reshape(1, -1); a list of clusterings is numpy.column_stack(clusterings)."
+        )
+    raise ValueError(
+        "Y has three dimensions, but labels come as (n_objects, n_clusterings). Draws of several chains are "
+        "Partitions(Y) where the last dimension is the objects."
+    )
+
+
+def _encoded(source: Source, columns: Sequence[tuple[str, Any]], known: Sequence[Column | None]) -> Table:
+    codes = np.empty((source.n_rows, len(columns)), dtype=np.int32)
+    schema = []
+    for m, ((name, cells), column) in enumerate(zip(columns, known)):
+        labels = _read_labels(name, cells)
+        schema.append(column or _learned(labels))
+        codes[:, m] = encode_codes(labels, schema[m])
+    none = np.empty((source.n_rows, 0))
+    return Table(Schema(tuple(schema)), none, codes, none, source.origin)
+
+
+def _learned(labels: Reading) -> Column:
+    """The column with the labels that occur in it: numbers before text, each in order."""
+    seen = [labels.distinct[code] for code in np.flatnonzero(np.bincount(labels.values[labels.observed]))]
+    return Column(labels.name, "categorical", tuple(sorted(seen, key=lambda label: (type(label).__name__, label))))
+
+
+def _read_labels(name: str, column: Any) -> Reading:
+    """Codes (-1: not labelled) and the labels that they count; some may not occur."""
+    numbers = _numbers(column)
+    if numbers is not None:
+        return Reading(name, "categorical", *_count_off(name, numbers))
+    _refuse_times(name, column)
+    reading = read_column(name, column, "categorical")
+    for code, label in enumerate(reading.distinct):
+        if isinstance(label, float) and not label.is_integer():
+            _refuse_fraction(name, int(np.flatnonzero(reading.values == code)[0]), label)
+    kept = [label not in NOT_LABELLED for label in reading.distinct]
+    code_of = np.array([*np.where(kept, np.cumsum(kept) - 1, -1), -1], dtype=np.int32)
+    labels = tuple(label for label, keep in zip(reading.distinct, kept) if keep)
+    return Reading(name, "categorical", code_of[reading.values], labels)
+
+
+def _numbers(column: Any) -> np.ndarray | None:
+    """The cells of a column of integers or floats, None for one of another type."""
+    if isinstance(column, nw.Series):
+        if column.dtype.is_integer():
+            return column.fill_null(-1).to_numpy() if column.is_null().any() else column.to_numpy()
+        return column.fill_null(float("nan")).to_numpy() if column.dtype.is_float() else None
+    return np.ascontiguousarray(column) if column.dtype.kind in "iuf" else None
+
+
+def _count_off(name: str, numbers: np.ndarray) -> tuple[np.ndarray, tuple]:
+    """Codes and labels of a column of numbers, by size."""
+    codes = np.full(len(numbers), -1, dtype=np.int32)
+    labelled = numbers != -1 if numbers.dtype.kind != "f" else (numbers != -1) & ~np.isnan(numbers)
+    present = numbers[labelled]
+    if numbers.dtype.kind == "f":
+        fractions = np.flatnonzero(present != np.floor(present))  # infinite ones are whole
+        bad = fractions if len(fractions) else np.flatnonzero(np.isinf(present))
+        if len(bad):
+            _refuse_fraction(name, int(np.flatnonzero(labelled)[bad[0]]), present[bad[0]].item())
+    if len(present) == 0:
+        return codes, ()
+    low, high = int(present.min()), int(present.max())
+    if high - low > 2 * len(numbers) + 1024 or max(-low, high) >= 2**62:
+        labels, codes[labelled] = np.unique(present, return_inverse=True)
+        return codes, tuple(int(label) for label in labels)
+    from_low = present.astype(np.int64)
+    from_low -= low
+    met = np.bincount(from_low) > 0
+    codes[labelled] = (np.cumsum(met, dtype=np.int32) - 1)[from_low]
+    return codes, tuple((np.flatnonzero(met) + low).tolist())
+
+
+def _refuse_fraction(name: str, row: int, value: float) -> NoReturn:
+    raise ValueError(
+        f"Column {name!r}, row {row} holds {value!r}, which is no label: numbers that are labels are whole. Round the "
+        "column if it holds labels; a table of measurements is for partita.Mixture (command line: partita cluster), "
+        "which finds the groups itself."
+    )
+
+
+def _refuse_times(name: str, column: Any) -> None:
+    of_series = isinstance(column, nw.Series)
+    if of_series and column.dtype in (nw.Categorical, nw.Enum, nw.String):
+        return
+    if of_series and column.dtype.is_temporal():
+        kinds, row = [True], 0
+    else:
+        cells = column.to_list() if of_series else column
+        kinds = [issubclass(kind, TIMES) for kind in map(type, cells)]
+        row = kinds.index(True) if True in kinds else -1
+    if row >= 0:
+        raise TypeError(
+            f"Column {name!r} holds times (row {row}), and labels are whole numbers or text. Leave the column out, or "
+            "turn it into text if each time names a group."
+        )
+
+
+def _warn_of_shape(source: Source) -> None:
+    n_clusterings = len(source.names)
+    if n_clusterings > source.n_rows:
+        _warn(
+            f"Y has {count_of(source.n_rows, 'object')} (rows) and {n_clusterings} clusterings (columns): is it "
+            "transposed? If so, pass Y.T."
+        )
+    elif n_clusterings == 1:
+        _warn(
+            "Y holds a single clustering. Nothing says which of its labels belong together, so the consensus may "
+            "merge them: pass two clusterings or more."
+        )
+
+
+def _warn_of_names(table: Table) -> None:
+    n_labelled = (table.codes >= 0).sum(axis=0)
+    names = [c.name for c, n in zip(table.schema.columns, n_labelled) if len(c.levels) == n >= FEWEST_NAMES]
+    if names:
+        _warn(
+            f"No two objects share a label in {name_some(names, len(names))}: leave out what is no clustering (command "
+            "line: with --ignore, or name the objects by it with --id)."
+        )
+
+
+def _warn_of_unlabelled(empty: np.ndarray) -> None:
+    rows = np.flatnonzero(empty)
+    if len(rows):
+        has, they_get = ("has", "it gets") if len(rows) == 1 else ("have", "they get")
+        _warn(
+            f"{count_of(len(rows), 'object')} {has} no label in any clustering ({name_rows(rows)}): {they_get} the "
+            "prior's answer."
+        )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=4)
