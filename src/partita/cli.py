@@ -2,17 +2,15 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-BAD_INPUT = 2
+from partita.commands import cluster_table, default_folder, find_consensus_of
+from partita.console import BAD_INPUT, TRACEBACK, complain, made, refusing, say, writing_to
+
 INTERRUPTED = 130
-TRACEBACK = "PARTITA_TRACEBACK"
-SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".npy", ".npz", ".partita")
 
 app = typer.Typer(
     help="Finds the groups in a table without being told how many there are, and says how sure it is.",
@@ -36,21 +34,15 @@ def main() -> None:
         if hasattr(error, "format_message"):  # of the command line itself: unknown options and the like
             words = error.format_message()
             if words:  # none: the help was shown instead
-                _complain(f"{words if words.endswith(('.', '?')) else f'{words}.'} See 'partita --help'.")
+                complain(f"{words if words.endswith(('.', '?')) else f'{words}.'} See 'partita --help'.")
             sys.exit(BAD_INPUT)
         if TRACEBACK in os.environ:
             raise
-        _complain(f"partita failed ({type(error).__name__}: {error}). Set {TRACEBACK}=1 to see where.")
+        complain(f"partita failed ({type(error).__name__}: {error}). Set {TRACEBACK}=1 to see where.")
         sys.exit(1)
     if code == INTERRUPTED:  # which some versions of typer return
-        _complain("Interrupted before the result was complete.")
+        complain("Interrupted before the result was complete.")
     sys.exit(code)
-
-
-def _complain(words: str) -> None:
-    """Say what is wrong in one line; that nobody may be listening changes nothing."""
-    with suppress(OSError):
-        typer.echo(_printable(" ".join(words.split())), err=True)
 
 
 def _show_version(wanted: bool) -> None:
@@ -103,7 +95,7 @@ def cluster(
 
     Example: partita cluster customers.csv --id customer --types zip=categorical
     """
-    with _refusing():
+    with refusing():
         from partita.runs.request import Request, draws_of, types_of, words_of
 
         request = Request(
@@ -118,12 +110,69 @@ def cluster(
             max_time=max_time,
             seed=seed,
         )
-    _cluster(request, out or _default_folder(table), quiet)
+    cluster_table(request, out or default_folder(table), quiet)
+
+
+@app.command()
+def consensus(
+    labels: Annotated[
+        Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet: a column per clustering.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default: partita-NAME for labels NAME.csv.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column that names the objects; it is no clustering.")] = None,
+    method: Annotated[str, typer.Option(help="nbce (samples), or nbce-vb or nbce-cvb (approximate, faster).")] = "nbce",
+    prior: Annotated[
+        str, typer.Option(help="How objects fall into groups: stick-breaking, finite-dirichlet or dirichlet-process.")
+    ] = "stick-breaking",
+    components: Annotated[int, typer.Option(min=1, help="The most groups that there may be.")] = 100,
+    concentration: Annotated[
+        float | None, typer.Option(help="The larger, the more groups the prior expects; default: learned.")
+    ] = None,
+    pseudocount: Annotated[
+        float, typer.Option(help="Labels of every kind that each group is taken to hold beforehand.")
+    ] = 1.0,
+    chains: Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")] = 4,
+    draws: Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")] = "auto",
+    max_time: Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Find the one clustering that many clusterings of the same objects agree on, and write it to a folder.
+
+    A row per object, a column per clustering, labels of any kind; empty cells and -1 are missing. Writes
+    labels.csv (id or row number from 0, label, confidence, runner-up), agreement.csv (how far each clustering
+    agrees), summary.json, posterior.partita (all draws and the model, for 'partita predict') and
+    coclustering.png. Ctrl-C stops early and keeps what was drawn.
+
+    Example: partita consensus votes.csv --id object
+    """
+    with refusing():
+        from partita.runs.consensus import ConsensusRequest
+        from partita.runs.request import draws_of, words_of
+
+        request = ConsensusRequest(
+            labels=labels,
+            ignore=words_of(ignore or []),
+            id=id,
+            method=method,
+            prior=prior,
+            components=components,
+            concentration=concentration,
+            pseudocount=pseudocount,
+            chains=chains,
+            draws=draws_of(draws),
+            max_time=max_time,
+            seed=seed,
+        )
+    find_consensus_of(request, out or default_folder(labels), quiet)
 
 
 @app.command()
 def predict(
-    run: Annotated[Path, typer.Argument(help="Folder that 'partita cluster' wrote.")],
+    run: Annotated[Path, typer.Argument(help="Folder that 'partita cluster' or 'partita consensus' wrote.")],
     table: Annotated[Path, typer.Argument(help="CSV or Parquet with the same columns.")],
     out: Annotated[
         Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
@@ -135,8 +184,8 @@ def predict(
     Writes id or row number, label, confidence, runner-up and novelty: the probability that a row belongs to a
     group that the run did not see.
     """
-    with _refusing():
-        from partita.runs.folder import FILES, PREDICTIONS, refuse_to_replace
+    with refusing():
+        from partita.runs.folder import AGREEMENT, FILES, PREDICTIONS, refuse_to_replace
         from partita.runs.predicting import open_run, write_predictions
         from partita.runs.predicting import predict as predict_rows
 
@@ -144,12 +193,12 @@ def predict(
         if target.is_dir():
             raise IsADirectoryError(f"{str(target)!r} is a folder: name a file in it with --out.")
         model, set_aside = open_run(run)
-        for kept in (table, *(run / name for name in FILES)):
+        for kept in (table, *(run / name for name in (*FILES, AGREEMENT))):
             refuse_to_replace(kept, [target])
         predictions = predict_rows(model, set_aside, table)
-    with _writing_to(target):
+    with writing_to(target):
         write_predictions(predictions, target)
-    _say([*predictions.describe(), f"Written to {target}."], quiet)
+    say([*predictions.describe(), f"Written to {target}."], quiet)
 
 
 @app.command()
@@ -179,24 +228,24 @@ def summarize(
 
     Example: partita summarize draws.csv --loss binder --entropy 20
     """
-    out = out or _default_folder(draws)
-    with _refusing():
-        from partita.runs.folder import prepare_folder, refuse_to_replace
+    out = out or default_folder(draws)
+    with refusing():
+        from partita.runs.folder import prepare_folder, refuse_to_mix, refuse_to_replace
         from partita.runs.summarizing import SummaryRequest, read_draws_file
         from partita.runs.summarizing import summarize as sum_up
-        from partita.runs.summary_files import FILES, refuse_run_of_a_table, write_summary
+        from partita.runs.summary_files import FILES, write_summary
         from partita.runs.summary_words import describe_draws, describe_summary
 
         given = read_draws_file(SummaryRequest(draws, loss, entropy, max_clusters, min_size, runs, seed))
         refuse_to_replace(draws, [out / name for name in FILES])
-        refuse_run_of_a_table(out)
-    with _made(out), _writing_to(out):
+        refuse_to_mix(out, FILES)
+    with made(out), writing_to(out):
         prepare_folder(out, FILES)
-        _say([*describe_draws(given), ""], quiet)
-        with _refusing():
+        say([*describe_draws(given), ""], quiet)
+        with refusing():
             summary = sum_up(given)
         write_summary(summary, out)
-    _say([*describe_summary(summary), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
+    say([*describe_summary(summary), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
 
 
 @app.command()
@@ -211,89 +260,7 @@ def demo(
     from partita.runs.folder import prepare_folder
     from partita.runs.request import Request
 
-    with _writing_to(out):
+    with writing_to(out):
         prepare_folder(out)
         table = write_customers(out)
-    _cluster(Request(table=table, types={}, seed=seed), out, quiet=False)
-
-
-def _default_folder(table: Path) -> Path:
-    """partita-NAME for NAME.csv, NAME.csv.gz, NAME.parquet and the like."""
-    name = table.name.removesuffix(".gz")
-    for suffix in SUFFIXES:
-        name = name.removesuffix(suffix)
-    return Path(f"partita-{name or 'table'}")
-
-
-def _cluster(request: Any, out: Path, quiet: bool) -> None:
-    with _refusing():
-        from partita.runs.clustering import cluster as cluster_rows
-        from partita.runs.clustering import mixture_for, read_input
-        from partita.runs.folder import FILES, PREDICTIONS, prepare_folder, refuse_to_replace, write_run
-        from partita.runs.words import describe_input, describe_run
-
-        given = read_input(request)
-        refuse_to_replace(request.table, [out / name for name in FILES])
-        model = mixture_for(given, progress=not quiet)
-    with _writing_to(out):
-        prepare_folder(out)
-    _say([*describe_input(given), ""], quiet)
-    with _refusing():
-        run = cluster_rows(given, model)
-    with _writing_to(out):
-        write_run(run, out)
-    written = [f"Written to {out}: {', '.join(FILES)}."]
-    if (out / PREDICTIONS).exists():
-        written.append(f"The {PREDICTIONS} there belongs to an earlier run.")
-    _say([*describe_run(run), "", *written], quiet)
-
-
-def _say(lines: Iterable[str], quiet: bool) -> None:
-    """Print lines; a reader that went away is no reason to stop."""
-    if quiet:
-        return
-    try:
-        typer.echo("\n".join(map(_printable, lines)))
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _printable(line: str) -> str:
-    """The line without what could move a terminal's cursor or change its colours."""
-    return "".join(c if c.isprintable() else " " for c in line)
-
-
-@contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """Take a folder that the block made away again when the block fails and left nothing in it."""
-    is_new = not folder.exists()
-    try:
-        yield
-    except BaseException:
-        if is_new:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn what cannot be used into one sentence and exit code 2."""
-    try:
-        yield
-    except (OSError, ValueError, TypeError) as error:
-        if TRACEBACK in os.environ:
-            raise
-        _complain(str(error))
-        raise typer.Exit(BAD_INPUT) from None
-
-
-@contextmanager
-def _writing_to(target: Path) -> Iterator[None]:
-    """Turn a place that cannot be written to into one sentence and exit code 2."""
-    try:
-        yield
-    except OSError as error:
-        why = error.strerror or error
-        _complain(f"Cannot write to {str(target)!r}: {why}. Choose another place with --out.")
-        raise typer.Exit(BAD_INPUT) from None
+    cluster_table(Request(table=table, types={}, seed=seed), out, quiet=False)

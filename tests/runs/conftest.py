@@ -1,5 +1,7 @@
 """The command in this process or in its own, and small tables for it."""
 
+import contextlib
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -31,6 +33,15 @@ def process(*arguments, **options):
     return subprocess.run(
         [*COMMAND, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=480, **options
     )
+
+
+def everything_from(terminal):
+    """What is still to come from a terminal whose other end a process holds."""
+    shown = b""
+    with contextlib.suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as stream:  # the other end is closed
+        while chunk := stream.read(4096):
+            shown += chunk
+    return shown.decode()
 
 
 def two_groups(n=60, seed=0):

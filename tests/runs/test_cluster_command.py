@@ -208,9 +208,9 @@ def test_ids_of_parquet_are_written_in_full(partita, tmp_path):
 def test_the_default_folder_is_named_after_the_table(name, folder):
     from pathlib import Path
 
-    from partita.cli import _default_folder
+    from partita.commands import default_folder
 
-    assert _default_folder(Path("some") / name) == Path(folder)
+    assert default_folder(Path("some") / name) == Path(folder)
 
 
 def test_an_id_column_with_the_name_of_a_result(table, partita, tmp_path):

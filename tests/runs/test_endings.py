@@ -1,6 +1,5 @@
 """How the real process ends: time limit, Ctrl-C, a reader that goes away, a terminal, a kill while writing."""
 
-import contextlib
 import json
 import os
 import signal
@@ -9,7 +8,7 @@ import sys
 import time
 
 import pytest
-from tests.runs.conftest import COMMAND, process, two_groups
+from tests.runs.conftest import COMMAND, everything_from, process, two_groups
 
 pytestmark = [
     pytest.mark.xdist_group("mixed"),
@@ -112,14 +111,6 @@ def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
     assert " s left" in text
     assert text.endswith("\r\x1b[K")
     assert "sweep" not in out
-
-
-def everything_from(terminal):
-    shown = b""
-    with contextlib.suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as stream:  # the other end is closed
-        while chunk := stream.read(4096):
-            shown += chunk
-    return shown.decode()
 
 
 @pytest.mark.parametrize("where", ["storage._seal", "folder.draw"], ids=["in the model", "in the picture"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita import Mixture, Posterior
-from partita.cli import _printable
+from partita.console import printable
 from partita.runs.clustering import Input, Run
 from partita.runs.request import Request
 from partita.runs.words import describe_input, describe_run
@@ -54,4 +54,4 @@ def test_whole_numbers_with_few_values_are_pointed_out():
 
 
 def test_nothing_printed_can_steer_a_terminal():
-    assert _printable("a \x1b[31mred\x07\nb") == "a  [31mred  b"
+    assert printable("a \x1b[31mred\x07\nb") == "a  [31mred  b"

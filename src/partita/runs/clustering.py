@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from partita.mixture import Mixture
-from partita.parameters import nearest
 from partita.runs.collecting import collecting
 from partita.runs.request import Request
+from partita.runs.setting_aside import refuse_unknown, set_aside
 from partita.table import Origin, Table, read_file
-from partita.table.wording import name_some
 
 
 @dataclass(frozen=True)
@@ -43,19 +42,11 @@ def read_input(request: Request) -> Input:
     with collecting() as said:
         names_rows = () if request.id is None else (request.id,)
         frame = read_file(request.table, column_types=request.types, text=names_rows)
-        for column in names_rows:
-            _known("--id", column, frame.column_names)
-        ids = None if request.id is None else frame.column(request.id).to_pylist()
-        for column in request.ignore:
-            _known("--ignore", column, frame.column_names)
         for column in request.types:
-            _known("--types", column, frame.column_names)
-        set_aside = {request.id, *request.ignore}
-        kept = [name for name in frame.column_names if name not in set_aside]
-        if not kept:
-            raise ValueError("--id and --ignore leave no column to cluster by: name fewer columns.")
-        types = {name: kind for name, kind in request.types.items() if name not in set_aside}
-        table = Table.read(frame.select(kept), column_types=types)
+            refuse_unknown("--types", column, frame.column_names)
+        kept, ids = set_aside(frame, request.id, request.ignore)
+        types = {name: kind for name, kind in request.types.items() if name in kept.column_names}
+        table = Table.read(kept, column_types=types)
     return Input(request, replace(table, origin=Origin()), ids, said)
 
 
@@ -81,9 +72,3 @@ def cluster(given: Input, model: Mixture) -> Run:
     with collecting() as said:
         model.fit(given.table)
     return Run(given, model, time.perf_counter() - started, given.warnings + said)
-
-
-def _known(option: str, column: str, columns: list[str]) -> None:
-    if column not in columns:
-        hint = nearest(column, columns) or f"The columns are {name_some(columns, len(columns))}."
-        raise ValueError(f"{option} names {column!r}, which is no column of the table. {hint}")

@@ -18,7 +18,9 @@ MODEL = "posterior.partita"
 SUMMARY = "summary.json"
 PREDICTIONS = "predictions.csv"
 PROFILE = "profile.csv"
+AGREEMENT = "agreement.csv"
 FILES = ("labels.csv", SUMMARY, PROFILE, MODEL, "coclustering.png")
+MADE_BY = {PROFILE: "partita cluster", AGREEMENT: "partita consensus"}
 
 
 def prepare_folder(folder: Path, files: Iterable[str] = FILES) -> None:
@@ -39,6 +41,16 @@ def refuse_to_replace(kept: Path, targets: Iterable[Path]) -> None:
     for target in targets:
         if kept.exists() and target.exists() and target.samefile(kept):
             raise ValueError(f"The result would replace {str(kept)!r}, which is read: choose another place with --out.")
+
+
+def refuse_to_mix(folder: Path, files: Iterable[str] = FILES) -> None:
+    """Refuse a folder in which a file of another command would stay beside ``files`` and belong to other groups."""
+    for name in MADE_BY.keys() - set(files):
+        if (folder / name).exists():
+            raise ValueError(
+                f"{str(folder)!r} holds the result of {MADE_BY[name]!r}, which would be replaced in part: choose"
+                " another folder with --out."
+            )
 
 
 def write_run(run: Run, folder: Path) -> None:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from partita.atomic import replacing
-from partita.mixture import Mixture
+from partita.fitting import Fitting
 from partita.posterior.membership import runners_up
 from partita.runs.columns import to_csv
 from partita.runs.folder import MODEL, SUMMARY, row_names
 from partita.runs.words import CONFIDENT, NOVEL
 from partita.saving import load
-from partita.table import Table, read_file
+from partita.table import read_file
 from partita.table.wording import count_of
+
+_RUN = "RUN is the folder that 'partita cluster' or 'partita consensus' wrote."
 
 
 @dataclass(frozen=True)
@@ -45,31 +47,31 @@ class Predictions:
         return lines
 
 
-def open_run(run: Path) -> tuple[Mixture, dict[str, Any]]:
+def open_run(run: Path) -> tuple[Fitting, dict[str, Any]]:
     """The model of a run's folder, and the columns that were set aside when it was made.
 
     Raises
     ------
     OSError, ValueError
-        With a sentence, when the folder is not one that ``partita cluster`` wrote.
+        With a sentence, when the folder is not one that ``partita cluster`` or ``partita consensus`` wrote.
     """
     if not run.is_dir():
         what = "is a file, not a folder" if run.exists() else "does not exist"
-        raise FileNotFoundError(f"{str(run)!r} {what}: RUN is the folder that 'partita cluster' wrote.")
+        raise FileNotFoundError(f"{str(run)!r} {what}: {_RUN}")
     for name in (MODEL, SUMMARY):
         if not (run / name).is_file():
-            raise FileNotFoundError(f"{str(run)!r} has no {name}: RUN is the folder that 'partita cluster' wrote.")
+            raise FileNotFoundError(f"{str(run)!r} has no {name}: {_RUN}")
     model = load(run / MODEL)
-    if not isinstance(model, Mixture):
-        raise ValueError(f"{str(run / MODEL)!r} holds draws without a model: run 'partita cluster' again.")
+    if not isinstance(model, Fitting):
+        raise ValueError(f"{str(run / MODEL)!r} holds draws without a model. {_RUN}")
     try:
         request = json.loads((run / SUMMARY).read_text(encoding="utf-8"))["request"]
         return model, {"id": request["id"], "ignore": list(request["ignore"])}
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{str(run / SUMMARY)!r} is damaged: run 'partita cluster' again.") from None
+        raise ValueError(f"{str(run / SUMMARY)!r} is damaged: make the folder again.") from None
 
 
-def predict(model: Mixture, request: dict[str, Any], table: Path) -> Predictions:
+def predict(model: Fitting, request: dict[str, Any], table: Path) -> Predictions:
     """Label, confidence, runner-up and novelty of every row of the table's file.
 
     The columns that the run ignored, and the one that named its rows, may be there or not.
@@ -79,7 +81,7 @@ def predict(model: Mixture, request: dict[str, Any], table: Path) -> Predictions
     name = request["id"] if request["id"] in frame.column_names else None
     set_aside = {request["id"], *request["ignore"]}
     kept = [column for column in frame.column_names if column not in set_aside]
-    rows = Table.read(frame.select(kept), schema=schema)
+    rows = model._read_table(frame.select(kept), schema)
     probabilities = model.predict_proba(rows)
     labels = probabilities.argmax(axis=1)
     ids = frame.column(name).to_pylist() if name else None

@@ -10,20 +10,11 @@ import partita
 from partita.atomic import replacing
 from partita.posterior.membership import is_large, runners_up
 from partita.runs.columns import to_csv
-from partita.runs.folder import MODEL, PROFILE, SUMMARY, draw
+from partita.runs.folder import MODEL, SUMMARY, draw
 from partita.runs.summarizing import Summary
 from partita.runs.words import CONFIDENT
 
 FILES = ("labels.csv", SUMMARY, MODEL, "coclustering.png")
-
-
-def refuse_run_of_a_table(folder: Path) -> None:
-    """Refuse a folder of ``partita cluster``: its profile would stay and belong to other groups."""
-    if (folder / PROFILE).exists():
-        raise ValueError(
-            f"{str(folder)!r} holds the result of 'partita cluster', which would be replaced in part: choose another"
-            " folder with --out."
-        )
 
 
 def write_summary(summary: Summary, folder: Path) -> None:

@@ -4,10 +4,9 @@ import numpy as np
 
 from partita.posterior.membership import is_large
 from partita.runs.summarizing import DrawsRead, Summary
-from partita.runs.words import CONFIDENT, chances_in_words, sizes_in_words
+from partita.runs.words import chances_in_words, described_warnings, placed_in_words, sizes_in_words
 from partita.table.wording import count_of
 
-_LEAST_SURE = 3
 _UNEQUAL = 1 - 1e-9
 
 
@@ -25,14 +24,13 @@ def describe_draws(given: DrawsRead) -> list[str]:
 def describe_summary(summary: Summary) -> list[str]:
     """Groups, expected loss, number of groups, what is shaky, weights, and warnings."""
     request, found = summary.given.request, summary.estimate
-    n_placed = int(summary.sizes.sum())
-    left_out = summary.posterior.n_objects - n_placed
+    left_out = summary.posterior.n_objects - int(summary.sizes.sum())
     lines = [
         f"{count_of(found.n_clusters, 'group')} of {sizes_in_words(summary.sizes, 'object')}."
         f" Expected loss ({request.loss}): {found.expected_loss:.4g}.",
         f"How many groups there are{' after the weighting' if request.entropy else ''}:"
         f" {chances_in_words(summary.posterior.n_clusters(), found.n_clusters)}.",
-        _shaky(summary, n_placed),
+        placed_in_words(np.where(found.labels >= 0, found.confidence, np.nan), found.n_clusters, summary.object_names),
     ]
     most_drawn = int(summary.posterior.partitions.n_clusters().max())
     if found.n_clusters > most_drawn:
@@ -48,18 +46,4 @@ def describe_summary(summary: Summary) -> list[str]:
         lines.append(
             f"The draws are weighted{how}: effective sample size {summary.ess:.4g} of {summary.posterior.n_draws}."
         )
-    warned = [f"Warning: {sentence}" for sentence in summary.warnings]
-    return [*lines, "", *warned] if warned else lines
-
-
-def _shaky(summary: Summary, n_placed: int) -> str:
-    if summary.estimate.n_clusters == 1:
-        return "With one group no object has another to belong to: the picture shows how much the draws agree."
-    confidence = np.where(summary.estimate.labels >= 0, summary.estimate.confidence, np.inf)
-    n_sure = int((confidence[np.isfinite(confidence)] >= CONFIDENT).sum())
-    words = f"{n_sure} of {n_placed} objects are placed with confidence {CONFIDENT} or more"
-    least = [i for i in np.argsort(confidence, kind="stable")[:_LEAST_SURE] if confidence[i] < CONFIDENT]
-    if not least:
-        return f"{words}."
-    named = ", ".join(f"{summary.object_names[i]} ({confidence[i]:.2f})" for i in least)
-    return f"{words}; the least sure: {named}."
+    return lines + described_warnings(summary.warnings, None)

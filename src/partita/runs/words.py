@@ -1,9 +1,11 @@
 """A run in plain words: what was understood, what was found, how sure that is, what to do about it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from partita.fitted import Fitted
 from partita.mixture import Mixture
 from partita.runs.clustering import Input, Run
 from partita.runs.columns import columns_of
@@ -15,6 +17,7 @@ NOVEL = 0.5
 MOST_COLUMNS = 12  # named of every kind
 MOST_GROUPS = 12  # described on the screen; all are in profile.csv
 COLUMNS_PER_GROUP = 3
+LEAST_SURE = 3  # objects that are named
 LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
 MOST_LETTERS = 40  # of a name
 FEW_VALUES = 10  # of whole numbers, which may be codes,
@@ -30,17 +33,17 @@ def describe_input(given: Input) -> list[str]:
     gaps = f"{n_missing} of {n_cells} cells missing ({n_missing / n_cells:.0%})" if n_missing else "no cell missing"
     lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(len(schema.used), 'column')}, {gaps}."]
     kinds = {
-        "numbers": [_short(column.name) for column in schema.numeric],
-        "categories": [f"{_short(column.name)} ({len(column.levels)})" for column in schema.categorical],
-        "counts": [_short(column.name) for column in schema.counts],
+        "numbers": [short(column.name) for column in schema.numeric],
+        "categories": [f"{short(column.name)} ({len(column.levels)})" for column in schema.categorical],
+        "counts": [short(column.name) for column in schema.counts],
         "constant, left out": list(schema.dropped),
         "ignored": list(request.ignore),
         "names the rows": [request.id] if request.id else [],
     }
-    lines += [f"  {kind}: {_some(names)}" for kind, names in kinds.items() if names]
+    lines += [f"  {kind}: {some(names)}" for kind, names in kinds.items() if names]
     codes = _maybe_codes(table)
     if codes:
-        lines.append(f"  whole numbers with few values: {_some(codes)}; if they are codes, --types NAME=categorical")
+        lines.append(f"  whole numbers with few values: {some(codes)}; if they are codes, --types NAME=categorical")
     return lines
 
 
@@ -49,16 +52,18 @@ def describe_run(run: Run) -> list[str]:
     model = run.model
     n_chains, n_draws = model.posterior_.partitions.shape[:2]
     sure = int((confidence(model) >= CONFIDENT).sum())
+    verdict = unsaid_verdict(model.diagnostics_.verdict, run.warnings)
     lines = [
         f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(np.bincount(model.labels_), 'row')}."
         f" How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}.",
         f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more.",
-        f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {_verdict(run)}".rstrip(),
+        f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {verdict}".rstrip(),
     ]
     if model.n_clusters_ > 1:
         lines += ["", "What is typical of each group (in brackets: all rows):"]
         lines += [f"  {line}" for line in describe_groups(run)]
-    return lines + _described_warnings(run)
+    more = None if model.converged_ else MORE.format(n_draws)
+    return lines + described_warnings(run.warnings, more)
 
 
 def describe_groups(run: Run) -> list[str]:
@@ -73,7 +78,7 @@ def describe_groups(run: Run) -> list[str]:
     return lines if left <= 0 else [*lines[:MOST_GROUPS], f"and {count_of(left, 'group')} more: see profile.csv"]
 
 
-def confidence(model: Mixture) -> np.ndarray:
+def confidence(model: Fitted) -> np.ndarray:
     """The probability of every row's own label."""
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
 
@@ -97,19 +102,39 @@ def sizes_in_words(sizes: np.ndarray, noun: str) -> str:
     return f"{', '.join(map(str, shown))} {noun}s{more}"
 
 
-def _verdict(run: Run) -> str:
+def placed_in_words(confidence: np.ndarray, n_clusters: int, names: Sequence[Any]) -> str:
+    """How many objects are placed surely, and which least; nan is an object without a place."""
+    if n_clusters == 1:
+        return "With one group no object has another to belong to: the picture shows how much the draws agree."
+    n_sure, n_placed = int((confidence >= CONFIDENT).sum()), int((~np.isnan(confidence)).sum())
+    words = f"{n_sure} of {n_placed} objects are placed with confidence {CONFIDENT} or more"
+    least = [i for i in np.argsort(confidence, kind="stable")[:LEAST_SURE] if confidence[i] < CONFIDENT]
+    if not least:
+        return f"{words}."
+    return f"{words}; the least sure: {', '.join(f'{names[i]} ({confidence[i]:.2f})' for i in least)}."
+
+
+def unsaid_verdict(verdict: str, warnings: Sequence[str]) -> str:
     """Whether the chains agree, unless a warning says it."""
-    verdict = run.model.diagnostics_.verdict
-    return "" if any(verdict in sentence for sentence in run.warnings) else verdict
+    return "" if any(verdict in sentence for sentence in warnings) else verdict
 
 
-def _described_warnings(run: Run) -> list[str]:
-    if not run.warnings and run.model.converged_:
-        return []
-    lines = ["", *(f"Warning: {sentence}" for sentence in run.warnings)]
-    if not run.model.converged_:
-        lines.append(MORE.format(run.model.posterior_.partitions.shape[1]))
-    return lines
+def described_warnings(warnings: Sequence[str], more: str | None) -> list[str]:
+    """The warnings under an empty line, and what would make the answer better."""
+    lines = [f"Warning: {sentence}" for sentence in warnings] + ([more] if more else [])
+    return ["", *lines] if lines else []
+
+
+def short(name: str) -> str:
+    """The name, or the beginning of a long one."""
+    return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}..."
+
+
+def some(names: list[str]) -> str:
+    """The first of the names, and how many more there are."""
+    shown = ", ".join(names[:MOST_COLUMNS])
+    more = len(names) - MOST_COLUMNS
+    return shown if more <= 0 else f"{shown} and {more} more"
 
 
 def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[list[str]]:
@@ -121,9 +146,9 @@ def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[lis
     ):
         if kind == "categorical":
             whole = everywhere[column, str(category)]
-            gap, words = share - whole, f"{_short(column)} = {_short(category)} {share:.0%} ({whole:.0%})"
+            gap, words = share - whole, f"{short(column)} = {short(category)} {share:.0%} ({whole:.0%})"
         else:
-            gap, words = 0.0, f"{_short(column)} {_number(mean)} ({_number(everywhere[column, ''])})"
+            gap, words = 0.0, f"{short(column)} {_number(mean)} ({_number(everywhere[column, ''])})"
         if relevance < LEAST_RELEVANCE:
             continue
         if column not in chosen[k] or gap > chosen[k][column][1]:
@@ -143,10 +168,6 @@ def _overall(table: Table) -> dict[tuple[str, str], float]:
     return whole
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}..."
-
-
 def _number(value: float) -> str:
     return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
 
@@ -159,15 +180,9 @@ def _maybe_codes(table: Table) -> list[str]:
         values = np.unique(seen.round(9))  # units and back may cost the last digit
         all_small = len(seen) == np.count_nonzero(~np.isnan(cells))
         if all_small and len(values) <= FEW_VALUES < table.n_rows / 2 and np.array_equal(values, np.round(values)):
-            found.append(f"{_short(column.name)} ({len(values)})")
+            found.append(f"{short(column.name)} ({len(values)})")
     return found
 
 
 def _n_missing(table: Table) -> int:
     return int(np.isnan(table.numeric).sum() + (table.codes < 0).sum() + (table.counts < 0).sum())
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:MOST_COLUMNS])
-    more = len(names) - MOST_COLUMNS
-    return shown if more <= 0 else f"{shown} and {more} more"

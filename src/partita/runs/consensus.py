@@ -1,0 +1,139 @@
+"""Read a file of base clusterings, set aside what names the objects or is to be ignored, and find the consensus."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from partita.consensus import NBCE
+from partita.consensus.label_table import label_table
+from partita.consensus.nbce_options import PRIORS
+from partita.parameters import choose
+from partita.runs.collecting import collecting
+from partita.runs.setting_aside import set_aside
+from partita.table import Origin, Table, read_file
+from partita.table.csv_types import MISSING_WORDS
+
+METHODS: Mapping[str, str] = {"nbce": "gibbs", "nbce-vb": "vb", "nbce-cvb": "cvb"}
+
+
+@dataclass(frozen=True)
+class ConsensusRequest:
+    """A file of base clusterings and how their consensus is to be found.
+
+    Parameters
+    ----------
+    labels : Path
+        A CSV or Parquet file with one row per object and one column per base clustering.
+    ignore : tuple of str
+        Columns to leave out.
+    id : str or None
+        A column to leave out that names the objects in the results.
+    method : str
+        A name of `METHODS`.
+    prior, components, pseudocount, chains, draws, max_time, seed
+        As in `NBCE`, where ``components`` is ``n_components`` and ``seed`` is ``random_state``.
+    concentration : float or None
+        That of the prior; None: learned.
+    """
+
+    labels: Path
+    ignore: tuple[str, ...] = ()
+    id: str | None = None
+    method: str = "nbce"
+    prior: str = "stick-breaking"
+    components: int = 100
+    concentration: float | None = None
+    pseudocount: float = 1.0
+    chains: int = 4
+    draws: int | str = "auto"
+    max_time: float | None = None
+    seed: int = 0
+
+    @property
+    def samples(self) -> bool:
+        """Whether the method samples; the others approximate."""
+        return METHODS[self.method] == "gibbs"
+
+    def model(self, *, progress: bool) -> NBCE:
+        """The estimator that is asked for, its options checked; it runs on all cores."""
+        engine = choose("--method", self.method, METHODS)
+        choose("--prior", self.prior, PRIORS)
+        for option in ("concentration", "pseudocount"):
+            number = getattr(self, option)
+            if number is not None and not (isfinite(number) and number > 0):
+                raise ValueError(f"--{option} must be a positive number; got {number}.")
+        model = NBCE(
+            prior=self.prior,
+            n_components=self.components,
+            concentration=self.concentration,
+            pseudocount=self.pseudocount,
+            engine=engine,
+            learn=("concentration",) if self.concentration is None else (),
+            chains=self.chains,
+            draws=self.draws,
+            max_time=self.max_time,
+            n_jobs=-1,
+            progress=progress,
+            random_state=self.seed,
+        )
+        model.check()
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """The request in types that JSON has."""
+        return vars(self) | {"labels": str(self.labels), "ignore": list(self.ignore)}
+
+
+@dataclass(frozen=True)
+class LabelsRead:
+    """Base clusterings as a table of categories, and what was set aside."""
+
+    request: ConsensusRequest
+    table: Table
+    ids: list[Any] | None
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """Base clusterings and the model fitted to them."""
+
+    given: LabelsRead
+    model: NBCE
+    seconds: float
+    warnings: list[str]
+
+
+def read_labels(request: ConsensusRequest) -> LabelsRead:
+    """Read the file, every column a clustering; raises OSError, TypeError or ValueError with a sentence."""
+    with collecting() as said:
+        names_objects = () if request.id is None else (request.id,)
+        frame = read_file(request.labels, text=names_objects, categories=True)
+        kept, ids = set_aside(frame, request.id, request.ignore)
+        table = replace(label_table(kept), origin=Origin())
+    return LabelsRead(request, table, ids, [*said, *_doubts(table)])
+
+
+def find_consensus(given: LabelsRead, model: NBCE) -> Consensus:
+    """Fit the model; an interruption keeps what was drawn."""
+    started = time.perf_counter()
+    with collecting() as said:
+        model.fit(given.table)
+    return Consensus(given, model, time.perf_counter() - started, given.warnings + said)
+
+
+def _doubts(table: Table) -> list[str]:
+    """What may have been meant otherwise: words for missing labels."""
+    doubts = []
+    words = {
+        level: c.name
+        for c in table.schema.columns
+        for level in c.levels
+        if isinstance(level, str) and level.strip().lower() in MISSING_WORDS
+    }
+    for word, name in words.items():
+        doubts.append(f"{word!r} is a label like any other in column {name!r}: leave a cell empty where there is none.")
+    return doubts

@@ -1,0 +1,72 @@
+"""The files of a consensus: labels, agreement of the clusterings, what was found, the model, and a picture."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import partita
+from partita.atomic import replacing
+from partita.runs.agreement import Agreement, agreement_of
+from partita.runs.columns import columns_of, to_csv
+from partita.runs.consensus import Consensus
+from partita.runs.folder import AGREEMENT, MODEL, SUMMARY, draw, row_names
+from partita.runs.words import CONFIDENT, confidence
+
+FILES = ("labels.csv", AGREEMENT, SUMMARY, MODEL, "coclustering.png")
+
+
+def write_consensus(run: Consensus, folder: Path) -> None:
+    """Write all `FILES`: each is the old one or the whole new one at any moment."""
+    agreement = agreement_of(run)
+    with replacing(*(folder / name for name in FILES)) as (labels, clusterings, about, model, picture):
+        labels.write_text(labels_csv(run), encoding="utf-8")
+        clusterings.write_text(agreement_csv(agreement), encoding="utf-8")
+        about.write_text(json.dumps(consensus_json(run, agreement), indent=2) + "\n", encoding="utf-8")
+        run.model.save(model)
+        draw(run.model.posterior_, run.model.labels_, picture)
+
+
+def labels_csv(run: Consensus) -> str:
+    """Id or row number, label, confidence and runner-up of every object, and whether it has no label anywhere."""
+    names = row_names(run.given.ids, run.given.request.id, run.model.labels_.size)
+    return to_csv(names | columns_of(run.model.to_frame()))
+
+
+def agreement_csv(found: Agreement) -> str:
+    """A line per base clustering."""
+    return to_csv(
+        {
+            "clustering": found.names,
+            "n_clusters": found.n_clusters,
+            "n_labelled": found.n_labelled,
+            "nats": found.nats,
+            "entropy": found.entropy,
+        }
+    )
+
+
+def consensus_json(run: Consensus, agreement: Agreement) -> dict[str, Any]:
+    """What was found, for programs."""
+    model, table, request = run.model, run.given.table, run.given.request
+    return {
+        "n_objects": table.n_rows,
+        "n_clusterings": len(agreement.names),
+        "n_missing": int((table.codes < 0).sum()),
+        "n_unlabelled": int(table.empty_rows.sum()),
+        "method": request.method,
+        "n_clusters": int(model.n_clusters_),
+        "n_clusters_probabilities": {str(k): round(p, 6) for k, p in model.posterior_.n_clusters().items()},
+        "sizes": np.bincount(model.labels_).tolist(),
+        "n_confident": int((confidence(model) >= CONFIDENT).sum()),
+        "agreement": dict(zip(agreement.names, agreement.nats.tolist())),
+        "converged": bool(model.converged_),
+        "verdict": model.diagnostics_.verdict if request.samples else None,
+        "stopped": model.posterior_.provenance.get("stopped"),
+        "warnings": run.warnings,
+        "request": request.to_dict(),
+        "seed": request.seed,
+        "seconds": round(run.seconds, 3),
+        "version": partita.__version__,
+    }

@@ -1,0 +1,246 @@
+"""partita consensus: what it prints and what it writes."""
+
+import csv
+import gzip
+import json
+import os
+import signal
+import subprocess
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from tests.runs.conftest import COMMAND, everything_from, process
+
+import partita as package
+from partita.consensus import NBCE
+
+FILES = ["labels.csv", "agreement.csv", "summary.json", "posterior.partita", "coclustering.png"]
+QUICK = ["--chains", "2", "--draws", "40"]
+TRUTH = np.repeat([0, 1, 2], [30, 20, 10])
+pytestmark = pytest.mark.xdist_group("consensus")
+
+
+def votes(seed=0):
+    """Clusterings of 60 objects in three groups: four good ones in words of their own, a coarse one, and noise."""
+    rng = np.random.default_rng(seed)
+
+    def told(names, wrong):
+        names = np.array(names)
+        return np.where(rng.random(60) < wrong, rng.choice(names, 60), names[TRUTH])
+
+    columns = {
+        "digits": told(["5", "6", "7"], 0.05),
+        "codes": told(["01", "1", "001"], 0.05),
+        "words": told(["fig", "plum", "a,b"], 0.05),
+        "gaps": np.where(rng.random(60) < 0.3, rng.choice(["", "-1"], 60), told(["x", "y", "z"], 0.05)),
+        "coarse": told(["u", "v", "v"], 0.05),
+        "noise": rng.choice(["p", "q"], 60),
+        "all one": np.full(60, "0"),
+    }
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+def write(path, columns, separator=","):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=separator).writerows([list(columns), *zip(*columns.values())])
+    return path
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def about(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+def labels_in(folder):
+    return [int(row["label"]) for row in rows_of(folder / "labels.csv")]
+
+
+@pytest.fixture
+def file(tmp_path):
+    """The clusterings as CSV, objects named o0 to o59."""
+    return write(tmp_path / "votes.csv", {"name": [f"o{i}" for i in range(60)], **votes()})
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """One run in its own process, on a pipe."""
+    folder = tmp_path_factory.mktemp("consensus")
+    write(folder / "votes.csv", {"name": [f"o{i}" for i in range(60)], **votes()})
+    done = process("consensus", "votes.csv", "--id", "name", "--draws", "300", "--seed", "4", cwd=folder)
+    return folder / "partita-votes", done
+
+
+class TestRun:
+    def test_ends_well_and_writes_all_files(self, finished):
+        folder, done = finished
+        assert done.returncode == 0, done.stderr
+        assert {path.name for path in folder.iterdir()} == set(FILES)
+        assert done.stderr == ""
+        assert done.stdout.endswith(f"\n\nWritten to partita-votes: {', '.join(FILES)}.\n")
+
+    def test_says_what_it_read_before_the_answer(self, finished):
+        n_missing = sum(cell in ("", "-1") for cell in votes()["gaps"])
+        assert finished[1].stdout.startswith(
+            f"votes.csv: 60 objects, 7 clusterings, {n_missing} of 420 labels missing ({n_missing / 420:.0%}).\n"
+            "  clusterings: digits (3), codes (3), words (3), gaps (3), coarse (2), noise (2), all one (1)\n"
+            "  names the objects: name\n\n3 groups of 30, 20, 10 objects. How many groups there are: 3 with prob"
+        )
+
+    def test_says_how_sure_and_which_clusterings_agree(self, finished):
+        folder, done = finished
+        summary, agreement = about(folder), rows_of(folder / "agreement.csv")
+        assert f"3 with probability {summary['n_clusters_probabilities']['3']:.2f}" in done.stdout
+        assert f"\n{summary['n_confident']} of 60 objects are placed with confidence 0.9 or more" in done.stdout
+        assert f"\n4 chains of 300 draws. {summary['verdict']}\n" in done.stdout
+        told = done.stdout.split("(nats saved per object, of those it takes): ")[1].splitlines()[0]
+        words = {row["clustering"]: f"{float(row['nats']):.2f} of {float(row['entropy']):.2f}" for row in agreement}
+        assert told.endswith(f", noise {words['noise']}.")
+        assert [name for name in words if f"{name} {words[name]}" in told] == list(words)[:-1]
+
+    def test_labels_have_ids_labels_confidence_and_runner_up(self, finished):
+        rows = rows_of(finished[0] / "labels.csv")
+        assert list(rows[0]) == ["name", "label", "confidence", "runner_up"]
+        assert [row["name"] for row in rows] == [f"o{i}" for i in range(60)]
+        assert labels_in(finished[0]) == TRUTH.tolist()
+        assert all(0.3 < float(row["confidence"]) <= 1 for row in rows)
+        assert all(row["label"] != row["runner_up"] for row in rows)
+
+    def test_agreement_has_a_line_per_clustering(self, finished):
+        rows = {row.pop("clustering"): row for row in rows_of(finished[0] / "agreement.csv")}
+        assert list(rows) == list(votes())
+        assert [int(row["n_clusters"]) for row in rows.values()] == [3, 3, 3, 3, 2, 2, 1]
+        n_labelled = sum(cell not in ("", "-1") for cell in votes()["gaps"])
+        assert [int(row["n_labelled"]) for row in rows.values()] == [60, 60, 60, n_labelled, 60, 60, 60]
+        nats = {name: float(row["nats"]) for name, row in rows.items()}
+        assert abs(nats["noise"]) < 0.1
+        assert 0.5 < nats["digits"] < float(rows["digits"]["entropy"])
+        shares = np.unique(votes()["noise"], return_counts=True)[1] / 60
+        assert float(rows["noise"]["entropy"]) == pytest.approx(-(shares * np.log(shares)).sum(), rel=1e-7)
+        assert (rows["all one"]["nats"], rows["all one"]["entropy"]) == ("0", "0")
+
+    def test_summary_agrees_with_the_other_files(self, finished):
+        summary, rows = about(finished[0]), rows_of(finished[0] / "labels.csv")
+        assert summary["sizes"] == np.bincount(labels_in(finished[0])).tolist()
+        assert (summary["n_objects"], summary["n_clusterings"], summary["n_clusters"]) == (60, 7, 3)
+        assert summary["n_confident"] == sum(float(row["confidence"]) >= 0.9 for row in rows)
+        nats = {row["clustering"]: float(row["nats"]) for row in rows_of(finished[0] / "agreement.csv")}
+        assert summary["agreement"] == pytest.approx(nats, rel=1e-7)
+        assert (summary["method"], summary["request"]["id"], summary["seed"]) == ("nbce", "name", 4)
+        assert {"n_missing", "n_unlabelled", "converged", "stopped", "warnings", "seconds", "version"} <= summary.keys()
+
+    def test_model_and_picture(self, finished):
+        model = package.load(finished[0] / "posterior.partita")
+        assert isinstance(model, NBCE)
+        assert model.labels_.tolist() == labels_in(finished[0])
+        assert model.posterior_.n_draws == 1200
+        assert (finished[0] / "coclustering.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_is_what_python_finds(file, partita, tmp_path):
+    done = partita("consensus", file, "--ignore", "name", "--out", tmp_path / "out", *QUICK)
+    assert done.code == 0, done.err
+    model = NBCE(chains=2, draws=40, random_state=0).fit(np.array(list(votes().values()), dtype=object).T)
+    rows = rows_of(tmp_path / "out" / "labels.csv")
+    assert [row["row"] for row in rows] == [str(i) for i in range(60)]
+    assert labels_in(tmp_path / "out") == model.labels_.tolist()
+    np.testing.assert_allclose([float(row["confidence"]) for row in rows], model.probabilities_.max(axis=1), rtol=1e-7)
+    assert list(about(tmp_path / "out")["agreement"].values()) == pytest.approx(model.base_agreement_)
+
+
+def test_every_form_of_the_same_labels_gives_the_same_answer(partita, tmp_path):
+    columns = votes()
+    write(tmp_path / "comma.csv", columns)
+    write(tmp_path / "semicolon.csv", columns, ";")
+    write(tmp_path / "tab.tsv", columns, "\t")
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress((tmp_path / "comma.csv").read_bytes()))
+    typed = columns | {
+        "digits": [int(cell) for cell in columns["digits"]],
+        "gaps": [cell or None for cell in columns["gaps"]],
+        "words": pyarrow.array(columns["words"]).dictionary_encode(),
+        "all one": [0.0] * 60,
+    }
+    pyarrow.parquet.write_table(pyarrow.table(typed), tmp_path / "typed.parquet")
+    found = set()
+    for name in ("comma.csv", "semicolon.csv", "tab.tsv", "packed.csv.gz", "typed.parquet"):
+        out = tmp_path / f"out-{name}"
+        done = partita("consensus", tmp_path / name, "--out", out, *QUICK)
+        assert done.code == 0, done.err
+        found.add(tuple((out / file).read_text() for file in ("labels.csv", "agreement.csv")))
+    assert len(found) == 1
+
+
+def test_the_same_seed_gives_the_same_bytes(file, partita, tmp_path):
+    for out in ("one", "two"):
+        assert partita("consensus", file, "--id", "name", "--out", tmp_path / out, "--seed", "3", *QUICK).code == 0
+    for name in ("labels.csv", "agreement.csv", "coclustering.png"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    one, two = (package.load(tmp_path / out / "posterior.partita").posterior_ for out in ("one", "two"))
+    np.testing.assert_array_equal(one.draws, two.draws)
+    assert {**about(tmp_path / "one"), "seconds": 0} == {**about(tmp_path / "two"), "seconds": 0}
+
+
+@pytest.mark.parametrize("prior", ["stick-breaking", "finite-dirichlet", "dirichlet-process"])
+def test_options_take_effect(file, partita, tmp_path, prior):
+    arguments = ["--prior", prior, "--components", "7", "--concentration", "0.5", "--pseudocount", "0.3", "--quiet"]
+    done = partita("consensus", file, "--ignore", "name,noise", "--out", tmp_path / "out", *arguments, *QUICK)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    model = package.load(tmp_path / "out" / "posterior.partita")
+    assert (model.chains, model.draws, model.random_state) == (2, 40, 0)
+    assert (model.prior, model.n_components) == (prior, 7)
+    assert (model._model.prior.concentration, model._model.prior.learns_concentration) == (0.5, False)
+    np.testing.assert_array_equal(model._model.likelihood.pseudocount, np.full(6, 0.3))
+    assert labels_in(tmp_path / "out") == TRUTH.tolist()
+    assert "noise" not in about(tmp_path / "out")["agreement"]
+
+
+@pytest.mark.parametrize(("method", "words"), [("nbce-vb", "variational"), ("nbce-cvb", "collapsed variational")])
+def test_approximations_say_that_they_are(file, partita, tmp_path, method, words):
+    done = partita("consensus", file, "--id", "name", "--method", method, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert f"\nBy {words} Bayes: probabilities and confidence are those of an approximation" in done.out
+    assert "--method nbce samples instead" in done.out
+    assert "chains of" not in done.out
+    assert labels_in(tmp_path / "out") == TRUTH.tolist()
+    summary = about(tmp_path / "out")
+    assert (summary["method"], summary["verdict"], summary["converged"]) == (method, None, True)
+    assert package.load(tmp_path / "out" / "posterior.partita").labels_.tolist() == TRUTH.tolist()
+
+
+def test_the_best_and_the_least_of_many_clusterings_are_named(partita, tmp_path):
+    columns = votes()
+    columns |= {f"copy {m}": columns["digits"] for m in range(3)}
+    write(tmp_path / "votes.csv", columns)
+    done = partita("consensus", tmp_path / "votes.csv", "--out", tmp_path / "out", *QUICK)
+    rows = {row["clustering"]: row for row in rows_of(tmp_path / "out" / "agreement.csv")}
+    share = {name: float(row["nats"]) / float(row["entropy"]) for name, row in rows.items() if name != "all one"}
+    ranked = sorted(share, key=lambda name: -share[name])
+    best, least = done.out.split("of those it takes): best ")[1].splitlines()[0].split("; least ")
+    assert [words.rsplit(" ", 3)[0] for words in best.split(", ")] == ranked[:3]
+    assert [words.rsplit(" ", 3)[0] for words in least.split(", ")] == ranked[-3:]
+    assert ranked[-1] == "noise"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
+def test_ctrl_c_keeps_what_was_drawn_and_says_so(file, tmp_path):
+    import pty
+
+    arguments = ["consensus", file, "--id", "name", "--out", tmp_path / "out"]
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, *map(str, arguments), "--draws", "1000000"]
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=theirs) as running:
+        os.close(theirs)
+        shown = b""
+        while b"of 4: sweep " not in shown:
+            shown += os.read(ours, 4096)
+        running.send_signal(signal.SIGINT)
+        assert "Traceback" not in everything_from(ours)
+        out = running.stdout.read()
+        assert running.wait(timeout=120) == 0
+    assert "Warning: Interrupted: the result rests on" in out
+    assert about(tmp_path / "out")["stopped"] == "interrupted"
