@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 GROUP_SHARES = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
 LARGEST_SEPARATION = 8.0
+MAIN_SHARE = 0.8  # of a group whose objects a base clustering parts
 
 
 def label_table(
@@ -22,6 +23,47 @@ def label_table(
         noisy = rng.random(n) < noise
         table[:, m] = np.where(noisy, rng.integers(n_levels, size=n), level_of[truth])
     return table, truth
+
+
+def ensemble(
+    n: int, n_clusterings: int, n_groups: int, rng: np.random.Generator, *, agreement: float = 0.7, clusters=(5, 30)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Base clusterings (n, M) that merge or split the true groups, with as much noise as leaves ``agreement``.
+
+    Clustering m has k clusters, from ``clusters[0]`` to ``clusters[1]``. With k below the number of groups it merges
+    groups; with more, the groups that have several clusters keep 80 % of their objects in one of them. Then labels are
+    drawn anew, as many as bring the adjusted Rand index with the truth down to ``agreement``.
+    """
+    truth = rng.integers(n_groups, size=n)
+    labels = np.empty((n, n_clusterings), dtype=np.int64)
+    for m, k in enumerate(np.linspace(*clusters, n_clusterings).round().astype(int)):
+        clean = rng.permutation(n_groups)[truth] % k if k <= n_groups else _split(truth, n_groups, k, rng)
+        labels[:, m] = _with_noise(clean, truth, k, agreement, rng)
+    return labels, truth
+
+
+def _split(truth: np.ndarray, n_groups: int, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    owner = rng.integers(n_groups, size=n_clusters - n_groups)  # of the clusters beyond one per group
+    labels = truth.copy()
+    for group in np.unique(owner):
+        parts = np.append(group, n_groups + np.flatnonzero(owner == group))
+        shares = np.append(MAIN_SHARE, np.full(parts.size - 1, (1.0 - MAIN_SHARE) / (parts.size - 1)))
+        members = np.flatnonzero(truth == group)
+        labels[members] = rng.choice(parts, size=members.size, p=shares)
+    return labels
+
+
+def _with_noise(
+    clean: np.ndarray, truth: np.ndarray, n_clusters: int, agreement: float, rng: np.random.Generator
+) -> np.ndarray:
+    chance, other = rng.random(clean.size), rng.integers(n_clusters, size=clean.size)
+    some = slice(5000)
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        rate = (low + high) / 2
+        reached = adjusted_rand_score(truth[some], np.where(chance < rate, other, clean)[some])
+        low, high = (rate, high) if reached > agreement else (low, rate)
+    return np.where(chance < low, other, clean)
 
 
 def gaussian_groups(n: int, d: int, n_groups: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import entropy, table, textbook
-from benchmarks.generators import GROUP_SHARES, mixed_groups, separated_blobs
+from benchmarks import entropy, nbce_speed, table, textbook
+from benchmarks.generators import GROUP_SHARES, ensemble, mixed_groups, separated_blobs
 from scipy.stats import norm
 from sklearn.metrics import adjusted_rand_score
 
@@ -228,3 +228,37 @@ def stand_in_peer(estimator):
 
 def short_fit(groups, seed):
     return table.Mixture(draws=10, warmup=10, chains=2, random_state=seed).fit(pd.DataFrame(groups.columns()))
+
+
+class TestEnsembles:
+    def test_base_clusterings_agree_with_the_truth_as_asked(self):
+        labels, truth = ensemble(4000, 12, 10, np.random.default_rng(0))
+        agreement = [adjusted_rand_score(truth, column) for column in labels.T]
+        assert [np.unique(column).size for column in labels.T] == np.linspace(5, 30, 12).round().tolist()
+        assert max(agreement) < 0.72  # 5 clusters of 10 groups cannot reach 0.7, and the noise is found by bisection
+        assert np.sort(agreement)[2] > 0.68
+
+    def test_the_spectral_cut_knows_clear_groups(self):
+        labels, truth = ensemble(600, 10, 4, np.random.default_rng(1), agreement=0.9, clusters=(4, 8))
+        assert adjusted_rand_score(truth, nbce_speed.spectral_cut(labels, 4)) > 0.95
+
+    @pytest.mark.parametrize(
+        ("section", "options"),
+        [
+            (nbce_speed.iteration, {"n": 200, "numbers": (3,), "repeats": 1}),
+            (nbce_speed.gaussian, {"n": 2000, "truncation": 14, "few": 2, "most": 3}),
+        ],
+    )
+    def test_sections_in_miniature(self, section, options):
+        rows = list(section(**options))
+        assert all(len(row) == 3 for row in rows)
+        assert any(" x" in measured for _, measured, _ in rows)
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # so few draws
+    def test_whole_fits_in_miniature(self):
+        rows = list(nbce_speed.consensus(n=400, options={"draws": 20, "chains": 1}))
+        found = [measured for _, measured, must in rows if must.startswith(">= .98")]
+        assert len(found) == 3
+        measured = nbce_speed.large_fit("vb", 400)
+        assert measured.agreement > 0.9
+        assert measured.seconds > 0.0
