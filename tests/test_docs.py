@@ -7,10 +7,11 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from partita import Mixture
-from partita.cli import cluster, summarize
+from partita import NBCE, Mixture
+from partita.cli import cluster, consensus, summarize
+from partita.consensus import base_clusterings
 from partita.demo import write_customers
-from partita.engines import EM, Gibbs
+from partita.engines import EM, CollapsedVariational, Gibbs, Variational
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 from partita.runs.clustering import read_input
@@ -55,6 +56,8 @@ def test_the_pages_that_should_have_examples_have_some():
         "processes",
         "gibbs",
         "em",
+        "collapsed-variational",
+        "variational",
         "draws",
         "posterior",
         "metrics",
@@ -64,6 +67,7 @@ def test_the_pages_that_should_have_examples_have_some():
         "conjugate-pairs",
         "finite-mixtures",
         "spectral",
+        "consensus",
     )
     assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= named
 
@@ -82,7 +86,10 @@ def test_links_between_files_lead_somewhere(page):
         ("priors", [DirichletProcess, PitmanYor, FiniteMixtures, FiniteDirichlet, StickBreaking]),
         ("gibbs", [Gibbs]),
         ("em", [EM]),
+        ("collapsed-variational", [CollapsedVariational]),
+        ("variational", [Variational]),
         ("spectral", [SpectralClustering]),
+        ("consensus", [NBCE, base_clusterings]),
     ],
 )
 def test_every_option_is_described(page, kinds):
@@ -106,7 +113,7 @@ def test_the_readme_shows_the_table_that_the_demo_clusters(tmp_path):
     assert sum(line.startswith("  group ") for line in shown) == int(groups.split(maxsplit=1)[0])
 
 
-@pytest.mark.parametrize("command", [cluster, summarize])
+@pytest.mark.parametrize("command", [cluster, consensus, summarize])
 def test_every_option_of_the_command_is_described(command):
     text = (ROOT / "docs" / "command-line.md").read_text()
     for option in list(inspect.signature(command).parameters)[1:]:
