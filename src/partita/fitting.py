@@ -5,7 +5,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -49,6 +49,7 @@ class Asked(NamedTuple):
 class Fitting(Fitted):
     """A `fit` that ends in labels; an estimator brings its options and the table."""
 
+    _truncations: ClassVar[tuple[type[Prior], ...]] = (StickBreaking,)  # priors whose components stand for more
     random_state: Any
     n_jobs: int | None
 
@@ -150,7 +151,7 @@ class Fitting(Fitted):
 
     def _warn_if_full(self) -> None:
         prior: Any = self._model.prior
-        if isinstance(prior, StickBreaking) and 1 < self.n_clusters_ == prior.n_components < self._model.total:
+        if isinstance(prior, self._truncations) and 1 < self.n_clusters_ == prior.n_components < self._model.total:
             warnings.warn(
                 f"All {prior.n_components} components are in use, so there may be more clusters than could be found: "
                 "allow more components (n_components of the prior, or truncation of the engine).",

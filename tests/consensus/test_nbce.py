@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from tests.consensus.ensembles import GOLDEN, categorical, noisy_copies, quick, unconverged_is_fine
 
@@ -282,6 +283,12 @@ class TestVariationalEngines:
         order = np.argsort(-np.bincount(resp.argmax(axis=1), minlength=resp.shape[1]), kind="stable")
         kept = resp[:, order[: nbce.n_clusters_]]  # without slivers that no object prefers
         np.testing.assert_allclose(kept / kept.sum(axis=1, keepdims=True), nbce.probabilities_, atol=1e-9)
+
+    @pytest.mark.parametrize("prior", ["stick-breaking", "finite-dirichlet", "dirichlet-process"])
+    @pytest.mark.parametrize("engine", ["vb", "cvb"])
+    def test_components_that_do_not_suffice_are_told(self, ensemble, engine, prior):
+        with pytest.warns(ConvergenceWarning, match="All 2 components are in use"):
+            NBCE(engine=engine, prior=prior, n_components=2, random_state=0).fit(ensemble[0])
 
     def test_n_components_truncates_a_process_that_is_named(self):
         for engine in ("vb", "cvb"):

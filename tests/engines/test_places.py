@@ -59,7 +59,7 @@ def test_memberships_are_the_labels_of_a_place(ensemble, fitted):
 
 def test_statistics_of_another_state_are_refused(ensemble, fitted):
     steps, state = fitted.engine_, fitted.state_
-    other = NBCE(engine="vb", n_components=2, prior="finite-dirichlet", random_state=0).fit(ensemble)
+    other = NBCE(engine="vb", n_components=1, random_state=0).fit(ensemble)
     mine, others = steps.local_statistics(ensemble, state), other.engine_.local_statistics(ensemble, other.state_)
     with pytest.raises(ValueError, match="different states"):
         steps.merge(mine, others)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -20,7 +20,7 @@ from partita.options import engine_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
 from partita.partitions import Partitions
 from partita.posterior import Posterior
-from partita.priors import Gamma, Prior
+from partita.priors import FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.responsibilities import largest_first
 from partita.table import Schema, Table
 
@@ -87,6 +87,8 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
     ----------
     Wang, Domeniconi and Laskey (2010), Nonparametric Bayesian clustering ensembles.
     """
+
+    _truncations: ClassVar[tuple[type[Prior], ...]] = (StickBreaking, FiniteDirichlet)
 
     def __init__(
         self,
