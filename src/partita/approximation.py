@@ -8,11 +8,8 @@ import numpy as np
 from partita.engines.climbing import Climb, climb_all
 from partita.engines.model import Model
 from partita.engines.runner import Plan
-from partita.families.blocks import row_blocks
 from partita.predictive import Expected
 from partita.responsibilities import largest_first
-
-ROWS_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,8 @@ def _end(engine: Any, climb: Climb, model: Model, taught: Model, atom: np.ndarra
     learned = replace(model, likelihood=state.likelihood)
     if order.size < resp.shape[1]:  # what no row prefers is shared out among the others
         probabilities /= probabilities.sum(axis=1, keepdims=True)
-        stats = _expected_stats(replace(taught, likelihood=state.likelihood), probabilities, state.stats[order])
+        expected = state.likelihood.expected_params(state.stats[order])
+        stats = taught.shared_stats(probabilities, expected)
     else:
         stats = state.stats[order]
     sizes = taught.row_weights @ probabilities
@@ -76,16 +74,6 @@ def _end(engine: Any, climb: Climb, model: Model, taught: Model, atom: np.ndarra
         converged=climb.converged,
         state=state,
     )
-
-
-def _expected_stats(model: Model, resp: np.ndarray, stats: np.ndarray) -> np.ndarray:
-    """Statistics (K, S) of the rows shared out by ``resp``; missing cells as expected given ``stats``."""
-    expected = model.likelihood.expected_params(stats)
-    found = np.zeros_like(stats)
-    for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
-        weighted = model.row_weights[block, None] * resp[block]
-        found += model.likelihood.variational_suffstats(part, weighted, expected)
-    return found
 
 
 def _log_seats(model: Model, sizes: np.ndarray, order: np.ndarray, concentration: float) -> np.ndarray:

@@ -21,6 +21,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+Ignore = Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")]
+Chains = Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")]
+Draws = Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")]
+MaxTime = Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
 
 def main() -> None:
     """Run the command line: exit code 0, 2 with one sentence for bad input, never a traceback."""
@@ -67,6 +74,7 @@ def cluster(
     table: Annotated[
         Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet, with a header.")
     ],
+    *,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME for a table NAME.csv.")
     ] = None,
@@ -74,17 +82,17 @@ def cluster(
         list[str] | None,
         typer.Option(help="Types that the values do not show: zip=categorical,visits=count (or numeric)."),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")] = None,
+    ignore: Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
     prior: Annotated[str, typer.Option(help="How rows fall into groups: dp, pitman-yor or finite-mixtures.")] = "dp",
     expected_clusters: Annotated[
         float | None, typer.Option(help="How many groups the prior expects; default: learned from the table.")
     ] = None,
-    chains: Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")] = 4,
-    draws: Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")] = "auto",
-    max_time: Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    chains: Chains = 4,
+    draws: Draws = "auto",
+    max_time: MaxTime = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Find the groups in a table and write them to a folder.
 
@@ -118,10 +126,11 @@ def consensus(
     labels: Annotated[
         Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet: a column per clustering.")
     ],
+    *,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME for labels NAME.csv.")
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")] = None,
+    ignore: Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the objects; it is no clustering.")] = None,
     method: Annotated[str, typer.Option(help="nbce (samples), or nbce-vb or nbce-cvb (approximate, faster).")] = "nbce",
     prior: Annotated[
@@ -134,11 +143,11 @@ def consensus(
     pseudocount: Annotated[
         float, typer.Option(help="Labels of every kind that each group is taken to hold beforehand.")
     ] = 1.0,
-    chains: Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")] = 4,
-    draws: Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")] = "auto",
-    max_time: Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    chains: Chains = 4,
+    draws: Draws = "auto",
+    max_time: MaxTime = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Find the one clustering that many clusterings of the same objects agree on, and write it to a folder.
 
@@ -177,7 +186,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Label rows never seen by the groups of an earlier run.
 
@@ -218,8 +227,8 @@ def summarize(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME for draws NAME.csv.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    seed: Seed = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Sum up draws of a partition that any program made, and write the answer to a folder.
 

@@ -45,7 +45,8 @@ def cluster_table(request: "Request", out: Path, quiet: bool) -> None:
 def find_consensus_of(request: "ConsensusRequest", out: Path, quiet: bool) -> None:
     """Find the consensus of a file of clusterings and write it to a folder."""
     with refusing():
-        from partita.runs.consensus import find_consensus, read_labels
+        from partita.runs.clustering import cluster as cluster_rows
+        from partita.runs.consensus import read_labels
         from partita.runs.consensus_files import FILES, write_consensus
         from partita.runs.consensus_words import describe_consensus, describe_labels
         from partita.runs.folder import prepare_folder, refuse_to_mix, refuse_to_replace
@@ -58,7 +59,7 @@ def find_consensus_of(request: "ConsensusRequest", out: Path, quiet: bool) -> No
         prepare_folder(out, FILES)
         say([*describe_labels(given), ""], quiet)
         with refusing():
-            run = find_consensus(given, model)
+            run = cluster_rows(given, model)
         write_consensus(run, out)
     say([*describe_consensus(run), "", *_written(out, FILES)], quiet)
 

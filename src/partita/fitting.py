@@ -116,10 +116,8 @@ class Fitting(Fitted):
     def _keep(self, posterior: Posterior) -> None:
         """Keep the draws; what was learned of the likelihood is at its average wherever one number has to do."""
         self._posterior = posterior
-        likelihood = self._model.likelihood
-        if likelihood.learns:
-            learned = {name: _average(posterior, name) for name in likelihood.learned}
-            self._model = replace(self._model, likelihood=likelihood.with_learned(**learned))
+        learned = {name: _average(posterior, name) for name in self._model.likelihood.learned}
+        self._model = with_learned(self._model, learned)
         self.diagnostics_ = posterior.diagnostics()
         self.converged_ = self.diagnostics_.converged
 
@@ -238,9 +236,7 @@ class Fitting(Fitted):
         asked, self._entropy = self._asked(), entropy
         if approximation is not None:
             model = build_model(asked.family, table, asked.priors[0], weights)
-            if approximation["learned"]:
-                model = replace(model, likelihood=model.likelihood.with_learned(**approximation["learned"]))
-            self._model, self._posterior = model, posterior
+            self._model, self._posterior = with_learned(model, approximation["learned"]), posterior
             self._clusters = Expected(clusters.log_seats, clusters.stats)
             self.elbo_path_, self.n_iter_ = approximation["path"], approximation["n_iter"]
             self.converged_ = approximation["converged"]
@@ -275,6 +271,11 @@ def build_model(
     if weights.sum() >= LARGEST_TOTAL:
         raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
     return Model(likelihood, prior, table, weights)
+
+
+def with_learned(model: Model, values: Mapping[str, float]) -> Model:
+    """The model with what its likelihood learns at these values; the same where it learns nothing."""
+    return replace(model, likelihood=model.likelihood.with_learned(**values)) if values else model
 
 
 def _average(posterior: Posterior, trace: str) -> float:

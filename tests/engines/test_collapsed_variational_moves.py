@@ -8,8 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 from tests.engines.models import CATEGORICAL, WITHOUT_DRAWN_CELLS, alone
 
 from partita.engines.climbing import climb_all
-from partita.engines.collapsed_state import bound, following, merged, state_of, summed_stats, without_dust
-from partita.engines.collapsed_variational import CollapsedVariational, _seats, _slots
+from partita.engines.collapsed_state import bound, following, merged, state_of, without_dust
+from partita.engines.collapsed_variational import CollapsedVariational, _seats
 from partita.engines.model import Model
 from partita.engines.runner import Plan
 from partita.families import Categorical, Count, Gaussian, Mixed
@@ -54,11 +54,11 @@ def test_statistics_after_many_sweeps_are_those_of_the_responsibilities(example)
     model = example.model(FiniteDirichlet(n_components=3, concentration=1.0), 1 + np.arange(n) % 2)
     resp = np.random.default_rng(0).dirichlet(np.ones(3), n)
     state = state_of(model, resp, 1.0, model.likelihood)
-    slots, sizes, weights = _slots(model.likelihood, state.stats), state.sizes.copy(), model.row_weights.astype(float)
+    slots, sizes, weights = model.state_from(state.stats), state.sizes.copy(), model.row_weights.astype(float)
     scratch = Scratch(np.empty(3), np.empty(3))
     for _ in range(200):
         first_order_sweep(model.shared_rows, slots, _seats(model.prior, 1.0), weights, resp, sizes, scratch)
-    fresh = _slots(model.likelihood, summed_stats(model, model.likelihood, resp))
+    fresh = model.state_from(model.shared_stats(resp))
     np.testing.assert_allclose(sizes, weights @ resp, atol=1e-10)
     found, expected = (log_predictive_matrix(model.shared_rows, each, n, 3) for each in (slots, fresh))
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)

@@ -184,13 +184,14 @@ class TestRefusals:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The folder of a run whose objects had names."""
-    from partita.runs.consensus import ConsensusRequest, find_consensus, read_labels
+    from partita.runs.clustering import cluster
+    from partita.runs.consensus import ConsensusRequest, read_labels
     from partita.runs.consensus_files import write_consensus
 
     folder = tmp_path_factory.mktemp("predict")
     write(folder / "votes.csv", {"name": [f"o{i}" for i in range(60)], **votes()})
     request = ConsensusRequest(folder / "votes.csv", id="name", chains=2, draws=40)
-    write_consensus(find_consensus(read_labels(request), request.model(progress=False)), folder)
+    write_consensus(cluster(read_labels(request), request.model(progress=False)), folder)
     return folder
 
 

@@ -14,8 +14,8 @@ from partita.consensus.label_table import LabelReader, label_table
 from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
 from partita.engines import EM, CollapsedVariational, Engine, Progress, Variational
 from partita.engines.variational_state import VariationalState
-from partita.families import Conjugate
-from partita.fitting import Asked, Fitting, build_model
+from partita.families import Categorical
+from partita.fitting import Asked, Fitting, build_model, with_learned
 from partita.options import engine_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
 from partita.partitions import Partitions
@@ -134,11 +134,11 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         """
         asked, seed = self._asked(), seed_from(self.random_state)
         table = label_table(Y)
-        family = consensus_family(self.pseudocount, learned_from(self.learn))
+        family: Any = asked.family
         family.resolve(table)  # refuses a pseudocount as it was given, before the columns change places
         canonical = CanonicalTable(table)
-        family = consensus_family(canonical.per_column(self.pseudocount), learned_from(self.learn))
-        self._fit_table(canonical.table, np.ones(table.n_rows, np.int64), asked._replace(family=family), seed)
+        moved = Categorical(pseudocount=canonical.per_column(family.pseudocount))
+        self._fit_table(canonical.table, np.ones(table.n_rows, np.int64), asked._replace(family=moved), seed)
         self._put_back(table, canonical, asked)
         self._note_columns(_as_columns(Y), table)
         return self
@@ -183,7 +183,7 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         self.labels_ = np.argsort(order)[self.labels_[place]]
         self.probabilities_ = _averaged(self.probabilities_[place], canonical.kinds)[:, order]
         model = build_model(asked.family, table, found.prior, found.row_weights[place])
-        self._model = replace(model, likelihood=_as_learned(model.likelihood, found.likelihood))
+        self._model = with_learned(model, found.likelihood.learned)
         clusters = self._clusters.taken(order)
         self._clusters = replace(clusters, stats=clusters.stats[..., canonical.cells])
         self._put_back_draws(place, {"data": table.fingerprint()})
@@ -220,11 +220,6 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = False
         return tags
-
-
-def _as_learned(likelihood: Conjugate, found: Conjugate) -> Conjugate:
-    """The likelihood with what another one has learned."""
-    return likelihood.with_learned(**found.learned) if found.learns else likelihood
 
 
 def _averaged(probabilities: np.ndarray, kinds: np.ndarray) -> np.ndarray:

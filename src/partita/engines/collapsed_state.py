@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from partita.engines.merging import gaining_pairs, overlaps, promising_pairs
+from partita.engines.merging import LEAST_SIZE, Held, gaining_pairs, overlaps, promising_pairs
 from partita.engines.model import Model
-from partita.families.base import ROWS_AT_ONCE, Conjugate
-from partita.families.blocks import row_blocks
+from partita.families.base import Conjugate
 from partita.priors.weights import LabelledComponents
 
-LEAST_SIZE = 1e-10  # rows of a component that counts as empty
 DUST = 1.0  # rows of a component that may be given up
 
 
@@ -35,7 +33,7 @@ class CollapsedVariationalState:
 def state_of(model: Model, resp: np.ndarray, concentration: float, likelihood: Conjugate) -> CollapsedVariationalState:
     """The state with these responsibilities, what is learned at its best given them."""
     sizes = model.row_weights @ resp
-    stats = summed_stats(model, likelihood, resp)
+    stats = model.shared_stats(resp)
     concentration = model.prior.learned_concentration(sizes, concentration)
     return CollapsedVariationalState(resp, sizes, stats, concentration, likelihood.relearned(stats))
 
@@ -60,9 +58,9 @@ def following(model: Model, state: CollapsedVariationalState, resp: np.ndarray) 
 
 def merged(model: Model, state: CollapsedVariationalState) -> CollapsedVariationalState:
     """The state after all merges of two components that raise the bound."""
-    context = state.likelihood, model.prior, state.sizes, state.stats, state.concentration
-    pairs = promising_pairs(*context)
-    joined = gaining_pairs(*context, pairs, overlaps(state.resp, model.row_weights, pairs))
+    held = Held(state.likelihood, model.prior, state.sizes, state.stats, state.concentration)
+    pairs = promising_pairs(held)
+    joined = gaining_pairs(held, pairs, overlaps(state.resp, model.row_weights, pairs))
     if joined.shape[0] == 0:
         return state
     resp = state.resp.copy()
@@ -94,11 +92,3 @@ def bound_without_entropy(prior: LabelledComponents, state: CollapsedVariational
     """Log density of expected sizes and statistics, and of the learned numbers."""
     allocation = prior.log_allocation(state.sizes, state.concentration) + prior.log_hyperprior(state.concentration)
     return allocation + float(state.likelihood.log_marginal(state.stats).sum()) + state.likelihood.log_hyperprior()
-
-
-def summed_stats(model: Model, likelihood: Conjugate, resp: np.ndarray) -> np.ndarray:
-    """Statistics (K, S) of all rows shared out by ``resp``."""
-    stats = np.zeros((resp.shape[1], model.n_stats))
-    for block, part in row_blocks(model.shared_rows, resp.shape[0], ROWS_AT_ONCE):
-        stats += likelihood.suffstats(part, model.row_weights[block, None] * resp[block])
-    return stats

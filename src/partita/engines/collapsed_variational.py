@@ -1,7 +1,7 @@
 """Collapsed variational inference: responsibilities given the expected statistics of all other rows, for any family."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from partita.engines.collapsed_state import (
     following,
     merged,
     state_of,
-    summed_stats,
     without_dust,
 )
 from partita.engines.kmeans_start import labels_of_some
 from partita.engines.model import Model
 from partita.engines.variational import finite_prior
-from partita.families.base import Conjugate
 from partita.kernels.collapsed_variational import (
     Scratch,
     Seats,
@@ -27,7 +25,6 @@ from partita.kernels.collapsed_variational import (
     second_order_sweep,
 )
 from partita.kernels.dispatch import is_implemented
-from partita.kernels.gibbs import refresh_slots
 from partita.kernels.names import second_order
 from partita.parameters import Parameters, is_number, whole_number
 from partita.priors import Prior, StickBreaking
@@ -184,26 +181,20 @@ class CollapsedVariational(Parameters):
     def swept(self, state: CollapsedVariationalState, model: Model) -> tuple[np.ndarray, float, float]:
         """Responsibilities after a sweep, how much of the rows it moved, and the entropy before it."""
         resp, sizes = state.resp.copy(), state.sizes.copy()
-        slots = _slots(state.likelihood, state.stats)
+        learned = replace(model, likelihood=state.likelihood)
+        slots = learned.state_from(state.stats)
         weights = model.row_weights.astype(np.float64)
         seats = _seats(model.prior, state.concentration)
         scratch = Scratch(np.empty(sizes.size), np.empty(sizes.size))
         if self.order == 1:
             moved, entropy = first_order_sweep(model.shared_rows, slots, seats, weights, resp, sizes, scratch)
         else:
-            spread = _slots(state.likelihood, summed_stats(model, state.likelihood, resp * (1.0 - resp)))
+            spread = learned.state_from(model.shared_stats(resp * (1.0 - resp)))
             variances = Variances(*_size_variances(resp, weights))
             moved, entropy = second_order_sweep(
                 model.shared_rows, slots, spread, seats, weights, resp, sizes, variances, scratch
             )
         return resp, moved, entropy
-
-
-def _slots(likelihood: Conjugate, stats: np.ndarray) -> Any:
-    slots = likelihood.state(stats.shape[0])
-    likelihood.load(slots, stats)
-    refresh_slots(slots, stats.shape[0])
-    return slots
 
 
 def _seats(prior: LabelledComponents, concentration: float) -> Seats:

@@ -137,10 +137,7 @@ class EM(Parameters):
 
     def start(self, model: Model, resp: np.ndarray) -> EMState:
         """The state after one M-step from responsibilities (n, K); missing cells start at the prior mean."""
-        stats = np.zeros((resp.shape[1], model.n_stats))
-        for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
-            stats += model.likelihood.suffstats(part, model.row_weights[block, None] * resp[block])
-        return self._maximized(model, resp.T @ model.row_weights, stats)
+        return self._maximized(model, resp.T @ model.row_weights, model.shared_stats(resp))
 
     def step(self, rng: np.random.Generator, state: EMState, model: Model) -> tuple[EMState, EMInfo]:
         """One E-step and one M-step; no random numbers are used."""

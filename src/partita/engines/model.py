@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from partita.engines.kmeans_start import Points
-from partita.families.base import Conjugate, one_hot
+from partita.families.base import ROWS_AT_ONCE, Conjugate, one_hot
 from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import refresh_slots
 from partita.priors.base import Prior
@@ -33,7 +33,7 @@ class Model:
     @property
     def n_stats(self) -> int:
         """How many numbers a slot's statistics are."""
-        return self.likelihood.stats_of(self.likelihood.state(1)).shape[1]
+        return _n_stats(self.likelihood)
 
     @cached_property
     def shared_rows(self) -> Any:
@@ -62,6 +62,10 @@ class Model:
         weights = np.bincount(atom, self.row_weights).astype(np.int64)
         return replace(self, table=self.table.take(first), row_weights=weights), atom
 
+    def shared_stats(self, resp: np.ndarray, expected: Any = None) -> np.ndarray:
+        """Statistics (K, S) of all rows shared out by ``resp``; see `shared_stats`."""
+        return shared_stats(self.likelihood, self.shared_rows, self.row_weights, resp, expected)
+
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
@@ -77,3 +81,24 @@ class Model:
         self.likelihood.load(state, stats)
         refresh_slots(state, stats.shape[0])
         return state
+
+
+def shared_stats(
+    likelihood: Conjugate, rows: Any, row_weights: np.ndarray, resp: np.ndarray, expected: Any = None
+) -> np.ndarray:
+    """Statistics (K, S) of rows shared out by responsibilities ``resp`` (n, K), block by block.
+
+    Missing cells are left out, or are as expected given ``expected``.
+    """
+    stats = np.zeros((resp.shape[1], _n_stats(likelihood)))
+    for block, part in row_blocks(rows, resp.shape[0], ROWS_AT_ONCE):
+        weighted = row_weights[block, None] * resp[block]
+        if expected is None:
+            stats += likelihood.suffstats(part, weighted)
+        else:
+            stats += likelihood.variational_suffstats(part, weighted, expected)
+    return stats
+
+
+def _n_stats(likelihood: Conjugate) -> int:
+    return likelihood.stats_of(likelihood.state(1)).shape[1]

@@ -4,13 +4,14 @@ Only `Statistics`, arrays that add up over rows, go from the rows to the coordin
 comes back. From columns that live apart expected log densities go to the coordinator, and responsibilities come back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from partita.engines.kmeans_start import labels_of_some
-from partita.engines.merging import merge_pairs, overlaps, promising_pairs
+from partita.engines.merging import LEAST_SIZE, Held, merge_pairs, overlaps, promising_pairs
+from partita.engines.model import shared_stats
 from partita.engines.variational_state import NO_PAIRS, Encoded, Statistics, VariationalState
 from partita.families.base import ROWS_AT_ONCE, Conjugate, normalized, one_hot
 from partita.families.blocks import row_blocks
@@ -18,7 +19,6 @@ from partita.priors.weights import LabelledComponents
 from partita.table import Table
 from partita.table.weights import check_weights
 
-LEAST_SIZE = 1e-10  # rows of a component that counts as empty
 EVERY = 10  # iterations between merge moves, while the bound still rises
 MOST_START_STEPS = 100  # iterations on a sample of rows
 
@@ -99,9 +99,7 @@ class Steps:
     def given_responsibilities(self, rows: Any, resp: np.ndarray) -> Statistics:
         """Statistics of rows shared out by given responsibilities (n, K), for a first state; additive too."""
         encoded = self._encoded(rows)
-        stats = np.zeros((resp.shape[1], self._n_stats))
-        for block, part in row_blocks(encoded.rows, encoded.weights.size, ROWS_AT_ONCE):
-            stats += self.likelihood.suffstats(part, resp[block] * encoded.weights[block, None])
+        stats = shared_stats(self.likelihood, encoded.rows, encoded.weights, resp)
         return Statistics(np.array([np.nan]), encoded.weights @ resp, stats, np.empty(0))
 
     def local_statistics(self, rows: Any, state: VariationalState) -> Statistics:
@@ -123,8 +121,13 @@ class Steps:
 
     def memberships(self, rows: Any, state: VariationalState) -> np.ndarray:
         """Responsibilities (n, K) of raw rows, or of those that were encoded: what stays where the rows are."""
-        read = rows if isinstance(rows, Encoded) else Encoded(self.likelihood.rows(self._read(rows)), np.empty(0))
-        return normalized(state.likelihood.expected_loglik(read.rows, state.expected) + state.log_weights)[1]
+        if not isinstance(rows, Encoded):
+            table = self._read(rows)
+            rows = Encoded(self.likelihood.rows(table), np.ones(table.n_rows))
+        resp = np.empty((rows.weights.size, state.n_components))
+        for block, own in self._shared(rows, state):
+            resp[block] = own
+        return resp
 
     def merge(self, first: Statistics, second: Statistics) -> Statistics:
         """Statistics of both parts."""
@@ -146,8 +149,8 @@ class Steps:
         sizes, stats, has_merged = self._occupied(statistics, state, concentration)
         concentration = self.prior.learned_concentration(sizes, concentration)
         likelihood = likelihood.relearned(stats) if likelihood.learns else likelihood
-        context = likelihood, self.prior, sizes, stats, concentration
-        pairs, settled = self._next_pairs(state, bound, has_merged, context)
+        held = Held(likelihood, self.prior, sizes, stats, concentration)
+        pairs, settled = self._next_pairs(state, bound, has_merged, held)
         return VariationalState(
             sizes=sizes,
             stats=stats,
@@ -204,10 +207,6 @@ class Steps:
 
     # --- within -----------------------------------------------------------------------------------
 
-    @property
-    def _n_stats(self) -> int:
-        return self.likelihood.stats_of(self.likelihood.state(1)).shape[1]
-
     def _read(self, rows: Any) -> Table:
         return rows if isinstance(rows, Table) else self._own_reader().read(rows)
 
@@ -232,10 +231,14 @@ class Steps:
     def _overlaps(self, encoded: Encoded, state: VariationalState) -> np.ndarray:
         found = np.zeros(state.pairs.shape[0])
         if found.size:
-            for block, part in row_blocks(encoded.rows, encoded.weights.size, ROWS_AT_ONCE):
-                logs = state.likelihood.expected_loglik(part, state.expected) + state.log_weights
-                found += overlaps(normalized(logs)[1], encoded.weights[block], state.pairs)
+            for block, resp in self._shared(encoded, state):
+                found += overlaps(resp, encoded.weights[block], state.pairs)
         return found
+
+    def _shared(self, encoded: Encoded, state: VariationalState) -> Iterator[tuple[slice, np.ndarray]]:
+        """Which rows, and their responsibilities, block by block."""
+        for block, part in row_blocks(encoded.rows, encoded.weights.size, ROWS_AT_ONCE):
+            yield block, normalized(state.likelihood.expected_loglik(part, state.expected) + state.log_weights)[1]
 
     def _occupied(
         self, statistics: Statistics, state: VariationalState | None, concentration: float
@@ -243,8 +246,8 @@ class Steps:
         """Sizes and statistics of the components that hold rows, in their best order, and whether some were merged."""
         sizes, stats = statistics.sizes, statistics.stats
         if state is not None and state.pairs.shape[0]:
-            context = state.likelihood, self.prior, sizes, stats, concentration
-            sizes, stats = merge_pairs(*context, state.pairs, statistics.overlaps)
+            held = Held(state.likelihood, self.prior, sizes, stats, concentration)
+            sizes, stats = merge_pairs(held, state.pairs, statistics.overlaps)
         has_merged = sizes.size < statistics.sizes.size
         left = sizes > min(LEAST_SIZE, sizes.max() / 2)
         sizes, stats = sizes[left], stats[left]
@@ -256,7 +259,7 @@ class Steps:
         return float(apart) - self.prior.log_hyperprior(concentration) - likelihood.log_hyperprior()
 
     def _next_pairs(
-        self, state: VariationalState | None, bound: float, has_merged: bool, context: tuple
+        self, state: VariationalState | None, bound: float, has_merged: bool, held: Held
     ) -> tuple[np.ndarray, bool]:
         """Pairs to be tried next, and whether nothing is left to do."""
         if state is None:
@@ -268,7 +271,7 @@ class Steps:
         if slow and (failed or state.settled):
             return NO_PAIRS, True
         if has_merged or slow or state.n_steps % EVERY == 1:
-            pairs = promising_pairs(*context)
+            pairs = promising_pairs(held)
             return pairs, slow and not has_merged and pairs.shape[0] == 0
         return NO_PAIRS, False
 

@@ -8,8 +8,6 @@ import numpy as np
 from partita.engines.model import Model
 from partita.engines.steps import Steps
 from partita.engines.variational_state import Encoded, VariationalState
-from partita.families.base import ROWS_AT_ONCE, normalized
-from partita.families.blocks import row_blocks
 from partita.parameters import Parameters, is_number, whole_number
 from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
 from partita.priors.weights import LabelledComponents
@@ -119,10 +117,7 @@ class Variational(Parameters):
 
     def responsibilities(self, state: VariationalState, model: Model) -> np.ndarray:
         """The best responsibilities (n, K) of the rows of a model given the other factors."""
-        found = np.empty((model.table.n_rows, state.n_components))
-        for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
-            found[block] = normalized(state.likelihood.expected_loglik(part, state.expected) + state.log_weights)[1]
-        return found
+        return self.steps(model).memberships(Encoded(model.shared_rows, model.row_weights), state)
 
     def steps(self, model: Model, reader: object = None) -> Steps:
         """The halves of an iteration, as machines that hold parts of the rows or columns call them."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import entropy
 
-from partita.runs.consensus import Consensus
+from partita.runs.clustering import Run
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Agreement:
     nats : (M,)
         `NBCE.base_agreement_`.
     entropy : (M,)
-        Nats per object of the labels by themselves, which is the most that a consensus can save.
+        Nats per object of the labels by themselves, which a consensus hardly saves more than.
     """
 
     names: list[str]
@@ -35,9 +35,9 @@ class Agreement:
         return told[np.argsort(-self.nats[told] / self.entropy[told], kind="stable")].tolist()
 
 
-def agreement_of(run: Consensus) -> Agreement:
+def agreement_of(run: Run) -> Agreement:
     """The agreement of every base clustering of a run."""
-    codes, columns = run.given.table.codes, run.given.table.schema.columns
+    codes, columns = run.input.table.codes, run.input.table.schema.columns
     sizes = [np.bincount(column[column >= 0], minlength=1) for column in codes.T]
     return Agreement(
         names=[column.name for column in columns],

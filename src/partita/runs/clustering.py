@@ -15,7 +15,7 @@ from partita.table import Origin, Table, read_file
 class Input:
     """A table that was read and understood: what is to be clustered, and what was set aside."""
 
-    request: Request
+    request: Any  # of the command that asks
     table: Table
     ids: list[Any] | None
     warnings: list[str]
@@ -26,7 +26,7 @@ class Run:
     """A table and the model fitted to it."""
 
     input: Input
-    model: Mixture
+    model: Any  # Mixture, or NBCE where the table is of labels
     seconds: float
     warnings: list[str] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ def mixture_for(given: Input, *, progress: bool = True) -> Mixture:
     return model
 
 
-def cluster(given: Input, model: Mixture) -> Run:
+def cluster(given: Input, model: Any) -> Run:
     """Fit the model; an interruption keeps what was drawn."""
     started = time.perf_counter()
     with collecting() as said:

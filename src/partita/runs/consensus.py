@@ -1,6 +1,5 @@
-"""Read a file of base clusterings, set aside what names the objects or is to be ignored, and find the consensus."""
+"""Read a file of base clusterings, and set aside what names the objects or is to be ignored."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -11,6 +10,7 @@ from partita.consensus import NBCE
 from partita.consensus.label_table import label_table
 from partita.consensus.nbce_options import PRIORS
 from partita.parameters import choose
+from partita.runs.clustering import Input
 from partita.runs.collecting import collecting
 from partita.runs.setting_aside import set_aside
 from partita.table import Origin, Table, read_file
@@ -87,42 +87,14 @@ class ConsensusRequest:
         return vars(self) | {"labels": str(self.labels), "ignore": list(self.ignore)}
 
 
-@dataclass(frozen=True)
-class LabelsRead:
-    """Base clusterings as a table of categories, and what was set aside."""
-
-    request: ConsensusRequest
-    table: Table
-    ids: list[Any] | None
-    warnings: list[str]
-
-
-@dataclass(frozen=True)
-class Consensus:
-    """Base clusterings and the model fitted to them."""
-
-    given: LabelsRead
-    model: NBCE
-    seconds: float
-    warnings: list[str]
-
-
-def read_labels(request: ConsensusRequest) -> LabelsRead:
+def read_labels(request: ConsensusRequest) -> Input:
     """Read the file, every column a clustering; raises OSError, TypeError or ValueError with a sentence."""
     with collecting() as said:
         names_objects = () if request.id is None else (request.id,)
         frame = read_file(request.labels, text=names_objects, categories=True)
         kept, ids = set_aside(frame, request.id, request.ignore)
         table = replace(label_table(kept), origin=Origin())
-    return LabelsRead(request, table, ids, [*said, *_doubts(table)])
-
-
-def find_consensus(given: LabelsRead, model: NBCE) -> Consensus:
-    """Fit the model; an interruption keeps what was drawn."""
-    started = time.perf_counter()
-    with collecting() as said:
-        model.fit(given.table)
-    return Consensus(given, model, time.perf_counter() - started, given.warnings + said)
+    return Input(request, table, ids, [*said, *_doubts(table)])
 
 
 def _doubts(table: Table) -> list[str]:

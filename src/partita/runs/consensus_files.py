@@ -9,15 +9,15 @@ import numpy as np
 import partita
 from partita.atomic import replacing
 from partita.runs.agreement import Agreement, agreement_of
+from partita.runs.clustering import Run
 from partita.runs.columns import columns_of, to_csv
-from partita.runs.consensus import Consensus
 from partita.runs.folder import AGREEMENT, MODEL, SUMMARY, draw, row_names
 from partita.runs.words import CONFIDENT, confidence
 
 FILES = ("labels.csv", AGREEMENT, SUMMARY, MODEL, "coclustering.png")
 
 
-def write_consensus(run: Consensus, folder: Path) -> None:
+def write_consensus(run: Run, folder: Path) -> None:
     """Write all `FILES`: each is the old one or the whole new one at any moment."""
     agreement = agreement_of(run)
     with replacing(*(folder / name for name in FILES)) as (labels, clusterings, about, model, picture):
@@ -28,9 +28,9 @@ def write_consensus(run: Consensus, folder: Path) -> None:
         draw(run.model.posterior_, run.model.labels_, picture)
 
 
-def labels_csv(run: Consensus) -> str:
+def labels_csv(run: Run) -> str:
     """Id or row number, label, confidence and runner-up of every object, and whether it has no label anywhere."""
-    names = row_names(run.given.ids, run.given.request.id, run.model.labels_.size)
+    names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
     return to_csv(names | columns_of(run.model.to_frame()))
 
 
@@ -47,9 +47,9 @@ def agreement_csv(found: Agreement) -> str:
     )
 
 
-def consensus_json(run: Consensus, agreement: Agreement) -> dict[str, Any]:
+def consensus_json(run: Run, agreement: Agreement) -> dict[str, Any]:
     """What was found, for programs."""
-    model, table, request = run.model, run.given.table, run.given.request
+    model, table, request = run.model, run.input.table, run.input.request
     return {
         "n_objects": table.n_rows,
         "n_clusterings": len(agreement.names),

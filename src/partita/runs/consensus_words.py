@@ -3,7 +3,7 @@
 import numpy as np
 
 from partita.runs.agreement import Agreement, agreement_of
-from partita.runs.consensus import Consensus, LabelsRead
+from partita.runs.clustering import Input, Run
 from partita.runs.folder import row_names
 from partita.runs.words import (
     MORE,
@@ -22,7 +22,7 @@ MOST_AGREEMENTS = 6  # named: all, or half as many of the best and of the least
 APPROXIMATIONS = {"nbce-vb": "variational Bayes", "nbce-cvb": "collapsed variational Bayes"}
 
 
-def describe_labels(given: LabelsRead) -> list[str]:
+def describe_labels(given: Input) -> list[str]:
     """Objects, clusterings with their numbers of labels, missing labels, and what was left out."""
     table, request = given.table, given.request
     n_missing = int((table.codes < 0).sum())
@@ -40,10 +40,10 @@ def describe_labels(given: LabelsRead) -> list[str]:
     ]
 
 
-def describe_consensus(run: Consensus) -> list[str]:
+def describe_consensus(run: Run) -> list[str]:
     """Groups, their probability, what is shaky, agreement of the clusterings, how it was found, and warnings."""
-    model, request = run.model, run.given.request
-    (names,) = row_names(run.given.ids, request.id, model.labels_.size).values()
+    model, request = run.model, run.input.request
+    (names,) = row_names(run.input.ids, request.id, model.labels_.size).values()
     lines = [
         f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(np.bincount(model.labels_), 'object')}."
         f" How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}.",
@@ -55,8 +55,8 @@ def describe_consensus(run: Consensus) -> list[str]:
     return lines + described_warnings(run.warnings, more)
 
 
-def _how_found(run: Consensus) -> str:
-    model, request = run.model, run.given.request
+def _how_found(run: Run) -> str:
+    model, request = run.model, run.input.request
     if not request.samples:
         return (
             f"By {APPROXIMATIONS[request.method]}: probabilities and confidence are those of an approximation, which is"
