@@ -13,7 +13,7 @@ from partita import Mixture
 from partita.engines.gibbs import Gibbs
 from partita.engines.model import Model
 from partita.families import Categorical
-from partita.priors import DirichletProcess, FiniteDirichlet, Gamma
+from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, StickBreaking
 
 HYPERPRIOR = Gamma(0.5, 5.0)
 LOG_GRID = np.linspace(-36.0, 2.0, 381)  # the density of log beta is below exp(-17) outside
@@ -31,7 +31,7 @@ def model_of(prior, n_rows=6):
 def exact_joint(model):
     """Posterior of every partition, and the posterior density (grid,) of the log pseudocount."""
     states = np.array(list(set_partitions(model.table.n_rows)))
-    log_prior = log_prior_probabilities(model.prior, states, np.ones(model.table.n_rows, dtype=np.int64))
+    log_prior = np.array([model.prior.log_probability(state) for state in states])  # a learned concentration averaged
     rows = model.likelihood.rows(model.table)
     columns = []
     for log_beta in LOG_GRID:
@@ -57,8 +57,14 @@ def run(model, seed):
 
 @pytest.mark.parametrize(
     "prior",
-    [DirichletProcess(concentration=1.0), FiniteDirichlet(n_components=3, concentration=1.0)],
-    ids=lambda prior: prior.name,
+    [
+        DirichletProcess(concentration=1.0),
+        DirichletProcess(concentration=Gamma(2.0, 1.0)),
+        FiniteDirichlet(n_components=3, concentration=1.0),
+        StickBreaking(n_components=3, concentration=1.0),
+        StickBreaking(n_components=3, concentration=Gamma(2.0, 1.0)),
+    ],
+    ids=lambda prior: f"{prior.name}{'-learned' if prior.learns_concentration else ''}",
 )
 def test_partitions_and_pseudocounts_are_from_the_exact_posterior(prior):
     model = model_of(prior)
