@@ -1,5 +1,6 @@
 """What the options of an estimator mean: checked, and names turned into the objects they stand for."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from partita.engines import ENGINES, Engine, Gibbs
@@ -30,11 +31,11 @@ def plan_from(estimator: Any) -> Plan:
     )
 
 
-def engine_from(value: Any) -> Engine:
+def engine_from(value: Any, among: Mapping[str, Any] = ENGINES) -> Engine:
     """An engine, or the default of the one that is named."""
-    engine: Any = choose("engine", value, ENGINES)() if isinstance(value, str) else value
+    engine: Any = choose("engine", value, among)() if isinstance(value, str) else value
     if not isinstance(engine, Engine):
-        names = ", ".join(map(repr, ENGINES))
+        names = ", ".join(map(repr, among))
         raise TypeError(f"engine must be one of {names}, or an engine of partita.engines, got {engine!r}.")
     engine.check()
     return engine

@@ -14,6 +14,7 @@ import partita
 from partita import NBCE, Partitions
 from partita.consensus import base_clusterings, drop_labels
 from partita.consensus.agreement import base_agreement
+from partita.engines import EM
 from partita.families import Categorical
 from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, PitmanYor, StickBreaking
 
@@ -311,3 +312,14 @@ class TestVariationalEngines:
         assert (nbce._model.likelihood.pseudocount != 1.0).all()
         sampled = quick(learn=("concentration", "pseudocount")).fit(ensemble[0])
         assert np.ptp(sampled.posterior_.traces["pseudocount"]) > 0.0
+
+
+class TestEngines:
+    @pytest.mark.parametrize("engine", ["em", "svi"])
+    def test_names_of_others_are_refused_with_those_that_will_do(self, ensemble, engine):
+        with pytest.raises(ValueError, match=rf"engine must be one of 'gibbs', 'vb', 'cvb'; got '{engine}'"):
+            NBCE(engine=engine).fit(ensemble[0])
+
+    def test_em_is_refused(self, ensemble):
+        with pytest.raises(ValueError, match=r"which EM is told: pass engine='gibbs', 'vb' or 'cvb'"):
+            NBCE(engine=EM(), prior=FiniteDirichlet(n_components=3)).fit(ensemble[0])

@@ -12,7 +12,7 @@ from partita.consensus.agreement import base_agreement
 from partita.consensus.canonical_table import CanonicalTable
 from partita.consensus.label_table import LabelReader, label_table
 from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
-from partita.engines import EM, CollapsedVariational, Engine, Progress, Variational
+from partita.engines import EM, ENGINES, CollapsedVariational, Engine, Progress, Variational
 from partita.engines.variational_state import VariationalState
 from partita.families import Categorical
 from partita.fitting import Asked, Fitting, build_model, with_learned
@@ -169,7 +169,7 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         return Asked(plan_from(self), engine, priors_from(prior, engine), family)
 
     def _engine(self) -> Engine:
-        engine = engine_from(self.engine)
+        engine = engine_from(self.engine, {name: kind for name, kind in ENGINES.items() if kind is not EM})
         if isinstance(engine, EM):
             raise ValueError("NBCE finds the number of clusters, which EM is told: pass engine='gibbs', 'vb' or 'cvb'.")
         if isinstance(self.engine, str) and isinstance(engine, Variational | CollapsedVariational):
