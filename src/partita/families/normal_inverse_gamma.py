@@ -18,13 +18,12 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln
 
-from partita.families.base import Cells, Conjugate, Shared
+from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal, StudentT
 from partita.families.divergences import gamma_divergence, scaled_normal_divergence
 from partita.families.moments import (
     ExpectedNormal,
     NumericRows,
-    expected_normal_loglik,
     gaussian_log_likelihood,
     ml_variances,
     moments,
@@ -32,7 +31,7 @@ from partita.families.moments import (
     numeric_rows,
 )
 from partita.families.normal_inverse_gamma_kernels import GammaState
-from partita.families.normal_sharing import columns_shared_out
+from partita.families.normal_sharing import NormalColumns
 from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.terms import independent_terms
 from partita.table import Table
@@ -42,7 +41,7 @@ LOG_PI = np.log(np.pi)
 LOOKED_UP = 65_536  # cells of a slot for which the normaliser is tabulated
 
 
-class NormalInverseGamma(Conjugate):
+class NormalInverseGamma(NormalColumns, Conjugate):
     """Gaussian rows with independent columns, means and variances summed out."""
 
     title: ClassVar[str] = "diagonal Gaussian"
@@ -178,16 +177,6 @@ class NormalInverseGamma(Conjugate):
         """Columns N(m, b/v) and offsets (digamma(v/2) - log(v/2) - 1/k) / 2 of their log densities."""
         _, k, v, mean, scale = self._posterior(stats)
         return ExpectedNormal(mean, np.sqrt(scale / v), 0.5 * (digamma(0.5 * v) - np.log(0.5 * v) - 1.0 / k))
-
-    def expected_loglik(self, rows: NumericRows, expected: ExpectedNormal) -> np.ndarray:
-        """Expected log densities of the observed cells."""
-        return expected_normal_loglik(rows.x, expected)
-
-    def share_out(
-        self, rows: NumericRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: ExpectedNormal
-    ) -> Shared:
-        """As every family, in one compiled loop over the rows."""
-        return columns_shared_out(rows, row_weights, log_weights, expected)
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
         """Inverse-gamma variances, and normal means given them, in every column."""

@@ -12,20 +12,19 @@ import numba
 import numpy as np
 from scipy import stats as distributions
 
-from partita.families.base import Cells, Conjugate, Shared
+from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal
 from partita.families.divergences import scaled_normal_divergence
 from partita.families.moments import (
     ExpectedNormal,
     NumericRows,
     add_moments,
-    expected_normal_loglik,
     gaussian_log_likelihood,
     moments,
     normal_log_likelihood,
     numeric_rows,
 )
-from partita.families.normal_sharing import columns_shared_out
+from partita.families.normal_sharing import NormalColumns
 from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
 from partita.families.relevance import relevance
 from partita.families.terms import independent_terms
@@ -53,7 +52,7 @@ class KnownVarianceState(NamedTuple):
     hyper: np.ndarray  # (2, d) 1/s2, 1/t2
 
 
-class NormalKnownVariance(Conjugate):
+class NormalKnownVariance(NormalColumns, Conjugate):
     """Gaussian rows with independent columns of known variance, means summed out."""
 
     title: ClassVar[str] = "known-variance Gaussian"
@@ -161,16 +160,6 @@ class NormalKnownVariance(Conjugate):
         """Columns N(m, s2) and offsets -1 / (2 s2 P) of their log densities."""
         _, _, precision, mean = self._posterior(stats)
         return ExpectedNormal(mean, self._deviations(mean), -0.5 / (self.variance * precision))
-
-    def expected_loglik(self, rows: NumericRows, expected: ExpectedNormal) -> np.ndarray:
-        """Expected log densities of the observed cells."""
-        return expected_normal_loglik(rows.x, expected)
-
-    def share_out(
-        self, rows: NumericRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: ExpectedNormal
-    ) -> Shared:
-        """As every family, in one compiled loop over the rows."""
-        return columns_shared_out(rows, row_weights, log_weights, expected)
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
         """Normal means of every column."""
