@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from partita import consistency
 from partita.approximation import Approximation, approximate
 from partita.engines import EM, CollapsedVariational, Engine, Variational
 from partita.engines.em import CRITERIA
@@ -224,33 +225,39 @@ class Fitting(Fitted):
         clusters: Clusters,
         estimate: tuple[np.ndarray, np.ndarray],
         entropy: Any,
-        maximum: Mapping[str, Any] | None,
-        approximation: Mapping[str, Any] | None,
+        notes: Mapping[str, Any],
         *,
         weighted: bool,
     ) -> None:
-        """Become what `fit` left, from the parts that a file holds.
+        """Become what `fit` left, from the parts that a file holds; parts that do not fit each other are refused.
 
-        ``maximum`` and ``approximation`` are what EM and the variational engines note besides.
+        ``notes["maximum"]`` and ``notes["approximation"]`` are what EM and the variational engines note besides.
         """
         asked, self._entropy = self._asked(), entropy
+        maximum, approximation = notes["maximum"], notes["approximation"]
+        consistency.check_notes(asked.engine, notes)
+        consistency.check_draws(asked.engine, asked.plan, posterior)
+        self.labels_, self.probabilities_ = estimate
+        consistency.check_estimate(self.probabilities_)
+        prior = asked.priors[0]
+        if maximum is not None:
+            [prior] = [one for one in asked.priors if one.n_components == maximum["n_components"]]
+        model = build_model(asked.family, table, prior, weights, weighted=weighted)
+        consistency.check_clusters(model, clusters)
         if approximation is not None:
-            model = build_model(asked.family, table, asked.priors[0], weights)
+            consistency.check_learned(model, approximation["learned"])
             self._model, self._posterior = with_learned(model, approximation["learned"]), posterior
             self._clusters = Expected(clusters.log_seats, clusters.stats)
             self.elbo_path_, self.n_iter_ = approximation["path"], approximation["n_iter"]
             self.converged_ = approximation["converged"]
         elif maximum is None:
-            self._model = build_model(asked.family, table, asked.priors[0], weights, weighted=weighted)
-            self._clusters = clusters
+            consistency.check_traces(model, posterior)
+            self._model, self._clusters = model, clusters
             self._keep(posterior)
         else:
-            prior = next(one for one in asked.priors if one.n_components == maximum["n_components"])
-            model = build_model(asked.family, table, prior, weights)
             components = components_of(asked.engine, model, clusters.log_seats[:-1], clusters.stats[0, :-1])
             self._keep_maximum(Maximum(model, components, **maximum["found"]))
             self._posterior = posterior
-        self.labels_, self.probabilities_ = estimate
         self.n_clusters_ = self.probabilities_.shape[1]
         self.n_features_in_ = len(table.names)
 

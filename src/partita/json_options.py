@@ -1,12 +1,15 @@
 """Options of an estimator as plain JSON and back: numbers, names, lists, arrays and parameter objects."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from partita.engines import ENGINES
 from partita.families import FAMILIES
+from partita.files.layout import UnknownClassError
 from partita.parameters import Parameters
 from partita.priors import PRIORS, Gamma, Prior
 
@@ -16,6 +19,7 @@ _REGISTRIES: dict[str, Mapping[str, type]] = {
     "engine": ENGINES,
     "hyperprior": {"gamma": Gamma},
 }
+_NUMBERS = re.compile(r"[<>|][biuf][1248]")
 
 
 def to_json(value: Any) -> Any:
@@ -45,22 +49,72 @@ def from_json(content: Any) -> Any:
 
     Raises
     ------
-    ValueError
+    UnknownClassError
         An object of a class that is not registered here.
+    ValueError
+        What `to_json` does not write.
+    """
+    if content is None or isinstance(content, bool | int | float | str):
+        return content
+    if not isinstance(content, dict):
+        raise ValueError(f"a {type(content).__name__} stands where an option should")
+    for form, read in _FORMS.items():
+        if form in content:
+            return read(content)
+    return _object(content)
+
+
+def options_from_json(kind: type[BaseEstimator], content: Any) -> dict[str, Any]:
+    """Options of a class, by name.
+
+    Raises
+    ------
+    ValueError
+        Options that the class does not have.
     """
     if not isinstance(content, dict):
-        return content
-    if "array" in content:
-        return np.array(from_json(content["array"]), dtype=content["dtype"])
-    if "list" in content:
-        return [from_json(item) for item in content["list"]]
-    if "mapping" in content:
-        return {from_json(key): from_json(item) for key, item in content["mapping"]}
-    room = next(iter(content))
-    kinds = _REGISTRIES[room]
-    if content[room] not in kinds:
-        raise ValueError(f"The {room} {content[room]!r} is not known here: import the module that registers it first.")
-    return kinds[content[room]](**{key: from_json(item) for key, item in content["options"].items()})
+        raise ValueError(f"the options of {kind.__name__} are no object")
+    unknown = content.keys() - set(kind._get_param_names())
+    if unknown:
+        raise ValueError(f"{kind.__name__} has no option {min(unknown)!r}")
+    return {name: from_json(value) for name, value in content.items()}
+
+
+def _array(content: Mapping[str, Any]) -> np.ndarray:
+    dtype = content.get("dtype")
+    if not (isinstance(dtype, str) and _NUMBERS.fullmatch(dtype)):
+        raise ValueError("an array among the options does not hold numbers")
+    return np.array(from_json(content["array"]), dtype=dtype)
+
+
+def _list(content: Mapping[str, Any]) -> list[Any]:
+    if not isinstance(content["list"], list):
+        raise ValueError("a list among the options is none")
+    return [from_json(item) for item in content["list"]]
+
+
+def _mapping(content: Mapping[str, Any]) -> dict[Any, Any]:
+    pairs = content["mapping"]
+    if not (isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)):
+        raise ValueError("a mapping among the options does not consist of pairs")
+    if any(isinstance(key, dict | list) for key, _ in pairs):
+        raise ValueError("a key of a mapping among the options is no name and no number")
+    return {key: from_json(item) for key, item in pairs}
+
+
+_FORMS = {"array": _array, "list": _list, "mapping": _mapping}
+
+
+def _object(content: Mapping[str, Any]) -> Any:
+    room = next((room for room in _REGISTRIES if room in content), None)
+    if room is None or content.keys() != {room, "options"} or not isinstance(content[room], str):
+        raise ValueError("an option is neither a value nor an object by its name")
+    kind = _REGISTRIES[room].get(content[room])
+    if kind is None:
+        raise UnknownClassError(
+            f"The {room} {content[room]!r} is not known here: import the module that registers it first."
+        )
+    return kind(**options_from_json(kind, content["options"]))
 
 
 def record_of(prior: Prior) -> dict[str, Any]:

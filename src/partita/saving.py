@@ -3,20 +3,22 @@
 import os
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from partita.engines.em import CRITERIA
+from partita.files.container import building_from, read_container, write_container
+from partita.files.layout import UnknownClassError
+from partita.files.layouts import MIXTURE, POSTERIOR
 from partita.fitting import Fitting
-from partita.json_options import from_json, to_json
+from partita.json_options import from_json, options_from_json, to_json
 from partita.posterior import Posterior
-from partita.posterior.storage import read_container, write_container
 from partita.predictive import Clusters, Components, Expected
 from partita.table import Origin, Schema, Table
 
-KIND = "mixture"
 _ESTIMATORS = {"Mixture": "partita.mixture", "NBCE": "partita.consensus"}
 _BLOCKS = ("numeric", "codes", "counts")
 _PLAIN_CELLS = (str, int, float, bool)
@@ -45,43 +47,56 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
         "maximum": _maximum_to_json(estimator) if isinstance(clusters, Components) else None,
         "approximation": _approximation_to_json(estimator) if isinstance(clusters, Expected) else None,
     }
-    write_container(path, KIND, posterior_header | {"mixture": header}, posterior_arrays | arrays)
+    write_container(path, MIXTURE, posterior_header | {"mixture": header}, posterior_arrays | arrays)
 
 
 def load(path: str | os.PathLike) -> Any:
     """Read what ``save`` of a fitted estimator or of a `Posterior` wrote.
 
-    A file that was changed, cut or is from a newer version is refused. Nothing in a file is
-    executed. What a file cannot hold comes back as the default: a callable ``progress``, a ``random_state`` that is
-    no number, a row index of other cells than text and numbers.
+    A file that was changed, cut or is from a newer version is refused, and so is one that no ``save`` wrote. Nothing in
+    a file is executed, and nothing is imported because a file names it. What a file cannot hold comes back as the
+    default: a callable ``progress``, a ``random_state`` that is no number, a row index of other cells than text and
+    numbers.
     """
-    header, arrays = read_container(path, KIND, "posterior")
-    posterior = Posterior.from_container(header, arrays)
-    return _estimator(header["mixture"], arrays, posterior) if header["kind"] == KIND else posterior
+    header, arrays = read_container(path, MIXTURE, POSTERIOR)
+    with building_from(path):
+        posterior = Posterior.from_container(header, arrays)
+        return _estimator(header["mixture"], arrays, posterior) if header["kind"] == MIXTURE.kind else posterior
 
 
 def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], posterior: Posterior) -> Fitting:
     name = header.get("estimator", "Mixture")
     if name not in _ESTIMATORS:
-        raise ValueError(f"The file holds a {name}, which this version of partita does not know: use a newer one.")
+        raise UnknownClassError(
+            f"The file holds a {name}, which this version of partita does not know: use a newer one."
+        )
     kind = getattr(import_module(_ESTIMATORS[name]), name)
-    estimator = kind(**{name: from_json(value) for name, value in header["options"].items()})
+    estimator = kind(**options_from_json(kind, header["options"]))
     blocks = {name: arrays[f"table/{name}"] for name in _BLOCKS}
-    table = Table(Schema.from_dict(header["schema"]), **blocks, origin=_origin_from_json(header["origin"]))
+    origin = _origin_from_json(header["origin"], len(blocks["numeric"]))
+    table = Table(Schema.from_dict(header["schema"]), **blocks, origin=origin)
+    names = header["feature_names"]
+    if names is not None and len(names) != len(table.names):
+        raise ValueError("there are not as many feature names as columns")
     estimator._restore(
         table,
         arrays["table/weights"],
         posterior,
         Clusters(arrays["clusters/log_seats"], arrays["clusters/stats"]),
         (arrays["estimate/labels"], arrays["estimate/probabilities"]),
-        from_json(header["seed"]),
-        from_json(header.get("maximum")),
-        from_json(header.get("approximation")),
+        _seed_from_json(header["seed"]),
+        {name: from_json(header.get(name)) for name in ("maximum", "approximation")},
         weighted="maximum" in header,  # absent from files of versions whose families did not read weights
     )
-    if header["feature_names"] is not None:
-        estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     return estimator
+
+
+def _seed_from_json(content: Any) -> Any:
+    seed = from_json(content)
+    np.random.SeedSequence(seed)  # refuses what is no seed
+    return seed
 
 
 def _maximum_to_json(estimator: Any) -> Any:
@@ -130,9 +145,12 @@ def _plain(cell: Any) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _origin_from_json(content: Mapping[str, Any]) -> Origin:
-    if content["library"] != "pandas" or content["index"] is None:
+def _origin_from_json(content: Mapping[str, Any], n_rows: int) -> Origin:
+    index = content["index"]
+    if index is not None and (content["library"] != "pandas" or len(index) != n_rows):
+        raise ValueError("the row index is not that of a pandas frame with as many rows")
+    if index is None or find_spec("pandas") is None:
         return Origin(content["library"])
     import pandas as pd
 
-    return Origin("pandas", pd.Index(content["index"], name=content["index_name"]))
+    return Origin("pandas", pd.Index(index, name=content["index_name"]))

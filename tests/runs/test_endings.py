@@ -113,14 +113,14 @@ def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
     assert "sweep" not in out
 
 
-@pytest.mark.parametrize("where", ["storage._seal", "folder.draw"], ids=["in the model", "in the picture"])
+@pytest.mark.parametrize("where", ["container._seal", "folder.draw"], ids=["in the model", "in the picture"])
 def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path, where):
     out = tmp_path / "out"
     assert process("cluster", warm, "--ignore", "id", "--draws", "5", "--out", out, "--seed", "1").returncode == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     killing = (
         "import os, signal, sys\n"
-        "from partita.posterior import storage\n"
+        "from partita.files import container\n"
         "from partita.runs import folder\n"
         f"{where} = lambda *rest: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from partita.cli import main; main()\n"

@@ -17,6 +17,7 @@ from partita.table.schema import Kind, Schema
 
 FAMILIES: dict[str, type["Family"]] = {}
 ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
+ROUNDING = 1e-6  # relative, of sums over many rows
 LEAST_SHARE = 1e-17  # of a row: less is none, since it would change no sum
 
 
@@ -65,6 +66,13 @@ class Conjugate(ABC):
     @abstractmethod
     def suffstats(self, rows: Any, resp: np.ndarray) -> np.ndarray:
         """Sufficient statistics (K, S) of rows shared out by ``resp`` (n, K)."""
+
+    def possible(self, stats: np.ndarray) -> np.ndarray:
+        """Whether rows could have each of these statistics (..., S), up to rounding; of those read from a file.
+
+        A family says more than that they are finite: what its compiled code relies on.
+        """
+        return np.isfinite(stats).all(axis=-1)
 
     @abstractmethod
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
@@ -250,6 +258,11 @@ class Shared(NamedTuple):
     log_total: float  # sum_n w_n log sum_k exp(log weight + expected log density)
     sizes: np.ndarray  # (K,) weight of each cluster
     stats: np.ndarray  # (K, S)
+
+
+def not_negative(stats: np.ndarray) -> np.ndarray:
+    """Which of these statistics (..., S) are finite and, up to rounding, at least 0."""
+    return (np.isfinite(stats) & (stats >= -ROUNDING)).all(axis=-1)
 
 
 def normalized(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln, xlogy
 
-from partita.families.base import Cells, Conjugate, Shared
+from partita.families.base import Cells, Conjugate, Shared, not_negative
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
 from partita.families.dirichlet_categorical_sharing import new_scratch, share_out_categories
 from partita.families.dirichlet_modes import bounded_mode, mode
@@ -99,6 +99,10 @@ class DirichletCategorical(Conjugate):
         category = np.where(rows.position < 0, n_categories, rows.position).ravel()
         starts = np.arange(0, category.size + 1, n_columns) if n_columns else np.zeros(n + 1, dtype=np.int64)
         return sparse.csr_array((np.ones(category.size), category, starts), shape=(n, n_categories + 1))
+
+    def possible(self, stats: np.ndarray) -> np.ndarray:
+        """Nothing negative."""
+        return not_negative(stats)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Dirichlet-multinomial marginal of the sequence of categories."""

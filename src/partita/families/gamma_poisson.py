@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln, xlogy
 
-from partita.families.base import Cells, Conjugate
+from partita.families.base import Cells, Conjugate, not_negative
 from partita.families.distributions import NegativeBinomial, Poisson
 from partita.families.divergences import gamma_divergence
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
@@ -80,6 +80,10 @@ class GammaPoisson(Conjugate):
         x = np.where(observed, rows.x, 0).astype(np.float64)
         factorials = np.where(observed, rows.log_factorial, 0.0)
         return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ x, resp.T @ factorials])
+
+    def possible(self, stats: np.ndarray) -> np.ndarray:
+        """Nothing negative."""
+        return not_negative(stats)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Gamma-Poisson marginal."""

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from partita.families.base import ROUNDING
+
 LOG_2PI = np.log(2.0 * np.pi)
 LEAST_VARIANCE = 1e-14  # of the mean square, below which a variance is rounding
 
@@ -27,6 +29,14 @@ def moments(rows: NumericRows, resp: np.ndarray) -> np.ndarray:
     observed = ~np.isnan(rows.x)
     x = np.where(observed, rows.x, 0.0)
     return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ x, resp.T @ (x * x)])
+
+
+def possible_moments(stats: np.ndarray) -> np.ndarray:
+    """Which of these statistics (..., 3 d) some cells have: (sum x)^2 <= n sum x^2, up to rounding."""
+    n, total, squares = np.split(stats, 3, axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        fits = np.abs(total) <= np.sqrt(n + ROUNDING) * np.sqrt(squares + ROUNDING) * (1.0 + ROUNDING)
+    return (fits & np.isfinite(total) & np.isfinite(squares)).all(axis=-1)
 
 
 def gaussian_log_likelihood(stats: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import multigammaln
 
-from partita.families.base import Cells, Conjugate, Shared
+from partita.families.base import ROUNDING, Cells, Conjugate, Shared
 from partita.families.divergences import log_multigamma, multidigamma, scaled_normal_divergence, wishart_divergence
 from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
 from partita.families.multivariate_normal import expected_moments, normal_log_densities, normal_terms
@@ -118,6 +118,15 @@ class NormalInverseWishart(Conjugate):
         k = self.mean_precision + n
         mean = total / k[..., None]
         return n, k, self.dof + n, mean, self.scale + _scatter(k, mean, second)
+
+    def possible(self, stats: np.ndarray) -> np.ndarray:
+        """No negative weight, and a scatter without negative eigenvalues."""
+        finite = np.isfinite(stats).all(axis=-1)
+        if self.mean.shape[0] == 0:
+            return finite
+        n, _, _, _, scale = self._posterior(np.where(finite[..., None], stats, 0.0))
+        spread = np.linalg.eigvalsh(scale)
+        return finite & (n >= -ROUNDING) & (spread[..., 0] >= -ROUNDING * spread[..., -1])
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Murphy (2007), eq. 266."""

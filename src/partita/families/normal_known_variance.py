@@ -23,6 +23,7 @@ from partita.families.moments import (
     moments,
     normal_log_likelihood,
     numeric_rows,
+    possible_moments,
 )
 from partita.families.normal_sharing import NormalColumns
 from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
@@ -83,6 +84,10 @@ class NormalKnownVariance(NormalColumns, Conjugate):
     def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
         """Observed weight, sum and sum of squares of every column."""
         return moments(rows, resp)
+
+    def possible(self, stats: np.ndarray) -> np.ndarray:
+        """No negative weight, and squares that have the sums."""
+        return possible_moments(stats)
 
     def _posterior(self, stats: np.ndarray):
         n, total, squares = np.split(stats, 3, axis=-1)

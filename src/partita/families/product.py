@@ -69,6 +69,11 @@ class Product(Conjugate):
         """The blocks' statistics side by side."""
         return np.hstack([block.suffstats(part, resp) for block, part in zip(self.blocks, rows)])
 
+    def possible(self, stats: np.ndarray) -> np.ndarray:
+        """Those of every block."""
+        each = [block.possible(own) for block, own in zip(self.blocks, self._split(stats))]
+        return np.logical_and.reduce(each)
+
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Sum over blocks."""
         total = np.zeros(stats.shape[0])

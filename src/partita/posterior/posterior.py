@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita.files.container import building_from, read_container, write_container
+from partita.files.layouts import MIXTURE, POSTERIOR
 from partita.partitions import Partitions
 from partita.posterior.alignment import align
 from partita.posterior.cluster_sizes import sparse_share
@@ -19,7 +21,6 @@ from partita.posterior.expected import vi_to_draws
 from partita.posterior.losses import Loss
 from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
-from partita.posterior.storage import read_container, write_container
 
 if TYPE_CHECKING:
     from partita.posterior.costs import Costs
@@ -305,7 +306,7 @@ class Posterior:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write everything to one file, all of it or nothing; see ``docs/file-format.md``."""
-        write_container(path, "posterior", *self.to_container())
+        write_container(path, POSTERIOR, *self.to_container())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Posterior":
@@ -313,7 +314,9 @@ class Posterior:
 
         A file that was changed, cut or is from a newer version is refused.
         """
-        return cls.from_container(*read_container(path, "posterior", "mixture"))
+        header, arrays = read_container(path, POSTERIOR, MIXTURE)
+        with building_from(path):
+            return cls.from_container(header, arrays)
 
     def to_container(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Header and arrays of a file that holds this posterior."""

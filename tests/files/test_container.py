@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from partita.files.container import read_container, write_container
+from partita.files.layout import Field, Layout, Member
+from partita.files.layouts import POSTERIOR
 from partita.posterior import Posterior
-from partita.posterior.storage import read_container, write_container
 
 
 @pytest.fixture
@@ -128,26 +130,28 @@ def test_missing_files_folders_and_other_kinds(tmp_path, posterior):
         Posterior.load(tmp_path / "none.partita")
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         posterior.save(tmp_path / "none" / "run.partita")
-    write_container(tmp_path / "x", "views", {"a": 1}, {"b": np.arange(3)})
-    header, arrays = read_container(tmp_path / "x", "views")
+    views = Layout("views", (Field("a", "1", lambda a: a == 1),), (Member("b", ("int64",), ("view",), "views"),), "")
+    write_container(tmp_path / "x", views, {"a": 1}, {"b": np.arange(3)})
+    header, arrays = read_container(tmp_path / "x", views)
     assert header["a"] == 1
     np.testing.assert_array_equal(arrays["b"], np.arange(3))
     with pytest.raises(ValueError, match="holds a views, not a posterior or a mixture"):
         Posterior.load(tmp_path / "x")
 
 
-def test_a_failed_save_keeps_the_old_file_and_nothing_else(path):
+def test_a_failed_save_keeps_the_old_file_and_nothing_else(path, posterior):
     before = path.read_bytes()
     with pytest.raises(ValueError, match="allow_pickle"):
-        write_container(path, "posterior", {}, {"objects": np.array([object()])})
+        write_container(path, POSTERIOR, {}, {"objects": np.array([object()])})
+    header, arrays = posterior.to_container()
     with pytest.raises(TypeError):
-        write_container(path, "posterior", {"bad": object()}, {})
+        write_container(path, POSTERIOR, header | {"bad": object()}, arrays)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_a_file_of_format_1_still_loads():
-    old = Posterior.load(Path(__file__).parent / "files" / "posterior-format-1.partita")
+    old = Posterior.load(Path(__file__).parent / "posterior-format-1.partita")
     first_draws = [[0, 1, 1, 2, 2], [0, 0, 0, 0, 1], [0, 1, 0, 0, 1]]
     assert old.draws[:3].tolist() == first_draws
     np.testing.assert_allclose(old.weights, np.arange(1, 7) / 21, rtol=1e-15)

@@ -1,0 +1,1 @@
+"""Files that partita writes: what each kind holds, and how it is written and read."""

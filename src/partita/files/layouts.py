@@ -1,0 +1,178 @@
+"""What a file of each kind holds. The tables of ``docs/file-format.md`` are these."""
+
+import math
+import re
+from typing import Any
+
+from partita.files.layout import Field, Layout, Member
+
+_SIGNED = ("int8", "int16", "int32", "int64")
+_LARGEST_WHOLE = 2**53  # that float64 holds exactly
+_LARGEST_WEIGHT = 2**31
+_ROUNDING = 1e-9
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+
+
+def _is_cell(value: Any) -> bool:
+    return isinstance(value, str | bool) or _is_number(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_different(value: Any) -> bool:
+    return _are_texts(value) and len(set(value)) == len(value)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _are_digests(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        _is_text(digest) and re.fullmatch(r"[0-9a-f]{64}", digest) for digest in value.values()
+    )
+
+
+POSTERIOR = Layout(
+    kind="posterior",
+    fields=(
+        Field("arrays", "an object: the SHA-256 of every array by its name", _are_digests),
+        Field("traces", "a list of different names", _are_different),
+        Field("provenance", "an object", _is_object),
+    ),
+    members=(
+        Member(
+            "partitions",
+            _SIGNED,
+            ("chain", "draw", "object"),
+            "labels, -1 = not labelled",
+            least=-1,
+            below="object",
+        ),
+        Member("weights", ("float64",), ("chain x draw",), "weights of the draws, chain after chain", least=0, most=1),
+        Member(
+            "traces/NAME",
+            ("float64",),
+            ("chain", "draw"),
+            "numbers that go with the draws",
+            least=-math.inf,
+            most=math.inf,
+            gaps=True,
+        ),
+    ),
+    named_by="traces",
+)
+
+MIXTURE = Layout(
+    kind="mixture",
+    fields=(
+        *POSTERIOR.fields,
+        Field("mixture.estimator", "the name of an estimator", _is_text, required=False),
+        Field("mixture.options", "an object: its options, see below", _is_object),
+        Field("mixture.seed", "the whole numbers that random numbers come from", lambda value: value is not None),
+        Field("mixture.schema.columns[].name", "text", _is_text),
+        Field("mixture.schema.columns[].kind", "text", _is_text),
+        Field(
+            "mixture.schema.columns[].levels",
+            "a list of text, finite numbers and truth values",
+            lambda value: isinstance(value, list) and all(map(_is_cell, value)),
+        ),
+        Field(
+            "mixture.schema.columns[].center",
+            "a finite number, or null",
+            lambda value: value is None or _is_number(value),
+        ),
+        Field(
+            "mixture.schema.columns[].scale",
+            "a positive number",
+            lambda value: _is_number(value) and value > 0,
+        ),
+        Field("mixture.schema.dropped", "a list of names", _are_different),
+        Field(
+            "mixture.origin.library",
+            "pandas, polars, pyarrow or null",
+            lambda value: value is None or value in LIBRARIES,
+        ),
+        Field(
+            "mixture.origin.index",
+            "a list of text, finite numbers and truth values, or null",
+            lambda value: value is None or (isinstance(value, list) and all(map(_is_cell, value))),
+        ),
+        Field("mixture.origin.index_name", "text or null", lambda value: value is None or _is_text(value)),
+        Field("mixture.feature_names", "a list of names, or null", lambda value: value is None or _are_texts(value)),
+        Field("mixture.maximum", "an object or null", lambda value: value is None or _is_object(value), required=False),
+        Field(
+            "mixture.approximation",
+            "an object or null",
+            lambda value: value is None or _is_object(value),
+            required=False,
+        ),
+    ),
+    members=(
+        *POSTERIOR.members,
+        Member(
+            "table/numeric",
+            ("float64",),
+            ("object", "numeric column"),
+            "numbers in standard units",
+            gaps=True,
+        ),
+        Member(
+            "table/codes",
+            ("int32",),
+            ("object", "categorical column"),
+            "positions among the levels of the column, -1 = missing",
+            least=-1,
+        ),
+        Member(
+            "table/counts",
+            ("int64",),
+            ("object", "count column"),
+            "counts, -1 = missing",
+            least=-1,
+            most=_LARGEST_WHOLE,
+        ),
+        Member(
+            "table/weights",
+            ("int64",),
+            ("object",),
+            "how often each row counts",
+            least=0,
+            most=_LARGEST_WEIGHT,
+        ),
+        Member(
+            "estimate/probabilities",
+            ("float64",),
+            ("object", "cluster"),
+            "`probabilities_`",
+            least=0,
+            most=1 + _ROUNDING,
+        ),
+        Member("estimate/labels", ("int64",), ("object",), "`labels_`", least=0, below="cluster"),
+        Member(
+            "clusters/log_seats",
+            ("float64",),
+            ("cluster + 1",),
+            "log prior weight of each estimated cluster, and last of one not seen",
+            least=-math.inf,
+            most=_ROUNDING,
+        ),
+        Member(
+            "clusters/stats",
+            ("float64",),
+            ("completion", "cluster + 1", "number"),
+            "the sufficient statistics that prediction uses",
+        ),
+    ),
+    named_by="traces",
+)
