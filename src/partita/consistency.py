@@ -38,11 +38,14 @@ def check_notes(engine: Engine, notes: Mapping[str, Any]) -> None:
         _check_climb(notes["approximation"])
 
 
-def check_draws(engine: Engine, plan: Plan, posterior: Posterior) -> None:
-    """Refuse more chains than were asked for."""
+def check_draws(engine: Engine, plan: Plan, weights: np.ndarray, posterior: Posterior) -> None:
+    """Refuse more chains than were asked for, and draws of other rows than those that take part."""
     n_chains = plan.chains if isinstance(engine, Gibbs) else 1
     if posterior.n_chains > n_chains:
         raise ValueError(f"there are {posterior.n_chains} chains, and {n_chains} were asked for")
+    placed = posterior.draws >= 0
+    if not np.array_equal(placed.all(axis=0), weights > 0) or not np.array_equal(placed.any(axis=0), weights > 0):
+        raise ValueError("the draws do not place the rows that take part")
 
 
 def check_traces(model: Model, posterior: Posterior) -> None:

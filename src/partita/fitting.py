@@ -236,7 +236,7 @@ class Fitting(Fitted):
         asked, self._entropy = self._asked(), entropy
         maximum, approximation = notes["maximum"], notes["approximation"]
         consistency.check_notes(asked.engine, notes)
-        consistency.check_draws(asked.engine, asked.plan, posterior)
+        consistency.check_draws(asked.engine, asked.plan, weights, posterior)
         self.labels_, self.probabilities_ = estimate
         consistency.check_estimate(self.probabilities_)
         prior = asked.priors[0]

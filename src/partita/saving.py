@@ -68,7 +68,7 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
     name = header.get("estimator", "Mixture")
     if name not in _ESTIMATORS:
         raise UnknownClassError(
-            f"The file holds a {name}, which this version of partita does not know: use a newer one."
+            f"The file holds a {name}, which this version of partita does not know: upgrade partita."
         )
     kind = getattr(import_module(_ESTIMATORS[name]), name)
     estimator = kind(**options_from_json(kind, header["options"]))

@@ -9,6 +9,7 @@ import numpy as np
 
 _MOST = float(np.finfo(np.float64).max)
 _LEAST = -_MOST
+_ROUNDING = 1e-9  # of sums of probabilities
 
 
 class MismatchError(ValueError):
@@ -56,12 +57,10 @@ class Member:
         """Which numbers it may hold, in words."""
         if self.most == math.inf:
             return "of any size"
-        bounds = [
-            "-inf or more" if self.least == -math.inf else f"from {_number(self.least)}" if self.least > _LEAST else "",
-            f"to {_number(self.most)}" if self.most < _MOST else "",
-            f"below the number of {self.below}s" if self.below else "",
-        ]
-        told = ", ".join(filter(None, bounds)) or "that are finite"
+        least = f"from {_number(self.least)}" if self.least != _LEAST else ""
+        most = f"to {_number(self.most)}" if self.most != _MOST else ""
+        below = f"below the number of {self.below}s" if self.below else ""
+        told = " ".join(filter(None, [least, most, below])) or "that are finite"
         return f"{told}, nan = missing" if self.gaps else told
 
     def check(self, name: str, array: np.ndarray, lengths: Mapping[str, int]) -> None:
@@ -72,7 +71,7 @@ class Member:
         least, most = lesser.reduce(array, axis=None), greater.reduce(array, axis=None)
         ceiling = min(self.most, lengths[self.below] - 1) if self.below else self.most
         only_gaps = self.gaps and np.isnan(least)
-        if not (only_gaps or (least >= self.least and most <= ceiling)):
+        if not (only_gaps or (least >= self.least and most <= ceiling + _ROUNDING)):
             raise MismatchError(f"{name} must hold numbers {self.numbers}, and holds {least:g} to {most:g}")
 
 

@@ -9,7 +9,6 @@ from partita.files.layout import Field, Layout, Member
 _SIGNED = ("int8", "int16", "int32", "int64")
 _LARGEST_WHOLE = 2**53  # that float64 holds exactly
 _LARGEST_WEIGHT = 2**31
-_ROUNDING = 1e-9
 LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
@@ -33,6 +32,10 @@ def _are_different(value: Any) -> bool:
     return _are_texts(value) and len(set(value)) == len(value)
 
 
+def _are_names(value: Any) -> bool:
+    return _are_different(value) and all(name and name.isprintable() for name in value)
+
+
 def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
@@ -47,7 +50,7 @@ POSTERIOR = Layout(
     kind="posterior",
     fields=(
         Field("arrays", "an object: the SHA-256 of every array by its name", _are_digests),
-        Field("traces", "a list of different names", _are_different),
+        Field("traces", "a list of different names, without control characters", _are_names),
         Field("provenance", "an object", _is_object),
     ),
     members=(
@@ -156,7 +159,7 @@ MIXTURE = Layout(
             ("object", "cluster"),
             "`probabilities_`",
             least=0,
-            most=1 + _ROUNDING,
+            most=1,
         ),
         Member("estimate/labels", ("int64",), ("object",), "`labels_`", least=0, below="cluster"),
         Member(
@@ -165,7 +168,7 @@ MIXTURE = Layout(
             ("cluster + 1",),
             "log prior weight of each estimated cluster, and last of one not seen",
             least=-math.inf,
-            most=_ROUNDING,
+            most=0,
         ),
         Member(
             "clusters/stats",

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from partita.posterior.costs import Costs
     from partita.posterior.sensitivity import Sensitivity
 
+MOST_JUDGES = 32
+"""Chains whose last draw all others are compared with."""
+
 
 class Posterior:
     """Draws of a partition, and what can be read from them.
@@ -295,13 +298,13 @@ class Posterior:
     def diagnostics(self) -> Diagnostics:
         """R-hat and effective sample size of every trace, and one plain verdict.
 
-        ``"membership"`` is the variation of information of every draw from the last draw of each chain:
-        it tells chains that agree on the number of clusters from chains that agree on the clusters.
-        Weights are not used.
+        ``"membership"`` is the variation of information of every draw from the last draw of each chain, of more than
+        32 chains from those of 32: it tells chains that agree on the number of clusters from chains that agree on
+        the clusters. Weights are not used.
         """
         n_chains, n_draws = self.partitions.shape[:2]
-        last = np.arange(1, n_chains + 1) * n_draws - 1
-        membership = vi_to_draws(last, self.partitions).reshape(n_chains, n_chains, n_draws)
+        judges = np.unique(np.linspace(1, n_chains, min(n_chains, MOST_JUDGES)).astype(int))
+        membership = vi_to_draws(judges * n_draws - 1, self.partitions).reshape(len(judges), n_chains, n_draws)
         return diagnose(self.traces, membership)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -350,6 +353,8 @@ class Posterior:
             traces = {"n_clusters": counts.reshape(shape), "entropy": np.reshape(entropies, shape)}
         checked = {name: np.array(trace, dtype=np.float64) for name, trace in traces.items()}
         for name, trace in checked.items():
+            if not (isinstance(name, str) and name and name.isprintable()):
+                raise ValueError(f"The name of a trace must be text without control characters; got {name!r}.")
             if trace.shape != shape:
                 raise ValueError(f"Trace {name!r} must have shape (chain, draw) = {shape}; got {trace.shape}.")
         return checked

@@ -10,11 +10,13 @@ from partita.parameters import is_number
 _INTEGERS = (int, np.integer)
 
 
-def require_integer(name: str, value: Any, *, at_least: int) -> int:
+def require_integer(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
     """Return ``value`` as an int, or refuse it."""
-    if isinstance(value, _INTEGERS) and not isinstance(value, bool) and value >= at_least:
+    is_integer = isinstance(value, _INTEGERS) and not isinstance(value, bool)
+    if is_integer and value >= at_least and (at_most is None or value <= at_most):
         return int(value)
-    raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}.")
+    most = "" if at_most is None else f" and at most {at_most}"
+    raise ValueError(f"{name} must be an integer of at least {at_least}{most}; got {value!r}.")
 
 
 def require_above(name: str, value: Any, bound: float, *, hint: str = "") -> float:

@@ -14,6 +14,9 @@ from partita.priors.hyperpriors import Gamma
 from partita.priors.rising import log_rising, log_rising_ratio, log_rising_slopes
 from partita.priors.weights import LabelledComponents, dirichlet_weights
 
+MOST_COMPONENTS = 2**53
+"""Numbers that a float holds exactly."""
+
 
 @register("finite-dirichlet")
 class FiniteDirichlet(LabelledComponents, GibbsType):
@@ -87,7 +90,7 @@ class FiniteDirichlet(LabelledComponents, GibbsType):
                 f"n_components={self.n_components!r} are several numbers, among which only "
                 "engine=EM(select='bic') can choose: pass one of them."
             )
-        require_integer("n_components", _one_number(self.n_components), at_least=1)
+        require_integer("n_components", _one_number(self.n_components), at_least=1, at_most=MOST_COMPONENTS)
         if not isinstance(self.as_printed, bool | np.bool_):
             raise ValueError(f"as_printed must be True or False; got {self.as_printed!r}.")
         super().check()
@@ -97,7 +100,7 @@ class FiniteDirichlet(LabelledComponents, GibbsType):
         given = self.n_components if _are_several(self.n_components) else [_one_number(self.n_components)]
         if len(given) == 0:
             raise ValueError(f"n_components={self.n_components!r} holds no number: pass at least one.")
-        numbers = {require_integer("n_components", number, at_least=1) for number in given}
+        numbers = {require_integer("n_components", number, at_least=1, at_most=MOST_COMPONENTS) for number in given}
         others = {name: value for name, value in self.get_params(deep=False).items() if name != "n_components"}
         priors = [type(self)(n_components=number, **others) for number in sorted(numbers)]
         for prior in priors:

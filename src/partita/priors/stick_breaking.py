@@ -17,6 +17,8 @@ from partita.priors.stick_state import StickBreakingPrior
 from partita.priors.stick_sums import expected_occupied_sticks, log_truncation, seat_steps
 from partita.priors.weights import LabelledComponents, broken_stick
 
+MOST_COMPONENTS = 1_000_000
+"""All of them are kept in memory, occupied or not."""
 MOST_SEAT_STEPS = 10_000_000
 """Of the sums over orders in ``log_seats``: about 50 ms."""
 
@@ -85,7 +87,7 @@ class StickBreaking(LabelledComponents):
 
     def check(self) -> None:
         """Refuse parameters outside their range."""
-        require_integer("n_components", self.n_components, at_least=1)
+        require_integer("n_components", self.n_components, at_least=1, at_most=MOST_COMPONENTS)
         super().check()
 
     def possible(self, sizes: np.ndarray) -> bool:
