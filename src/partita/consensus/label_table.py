@@ -123,7 +123,7 @@ def _encoded(source: Source, columns: Sequence[tuple[str, Any]], known: Sequence
         labels = _read_labels(name, cells)
         schema.append(column or _learned(labels))
         codes[:, m] = encode_codes(labels, schema[m])
-    none = np.empty((source.n_rows, 0))
+    none = np.empty((source.n_rows, 0), dtype=np.int64)
     return Table(Schema(tuple(schema)), none, codes, none, source.origin)
 
 

@@ -12,6 +12,7 @@ from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import refresh_slots
 from partita.priors.base import Prior
 from partita.table import Table
+from partita.table.array_checks import whole_weights
 
 ROWS_PER_BLOCK = 65_536
 
@@ -24,6 +25,11 @@ class Model:
     prior: Prior
     table: Table
     row_weights: np.ndarray  # (n,) int64; w tied copies, 0 = does not take part
+
+    def __post_init__(self) -> None:
+        weights = whole_weights(self.row_weights, self.table.n_rows, "The row weights of a Model")
+        if weights.dtype != np.int64:
+            raise TypeError(f"The row weights of a Model must be int64, got {weights.dtype}: kernels read no other.")
 
     @property
     def total(self) -> int:

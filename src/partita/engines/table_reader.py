@@ -41,7 +41,7 @@ class TableReader:
             raise ValueError(f"Column {m} was not seen in fit: they are numbered from 0 to {n_columns - 1}.")
         own = self.schema.columns[m]
         blocks = self._missing(values.shape[0])
-        if values.shape[0] and own.name not in self.schema.dropped:
+        if values.shape[0] and not self.schema.drops(own.name):
             alone = self.table(values[:, None], Schema((own,)))
             kinds = (self.schema.numeric, self.schema.categorical, self.schema.counts)
             for used, block, cells in zip(kinds, blocks, (alone.numeric, alone.codes, alone.counts)):

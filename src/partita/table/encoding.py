@@ -9,14 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from partita.table.array_checks import LARGEST_WHOLE
 from partita.table.cells import Cells, read_cells
 from partita.table.schema import Column, Kind, Schema
 from partita.table.text_codes import text_codes
 from partita.table.units import center_and_scale, to_standard
 from partita.table.wording import count_of, declare, name_rows, name_some
-
-# float64 holds every whole number up to here.
-_LARGEST_WHOLE = 2**53
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ def _as_floats(cells: Cells) -> np.ndarray:
 
 def _as_counts(cells: Cells) -> np.ndarray:
     values = np.where(cells.missing, 0, cells.values.astype(np.float64))
-    bad = np.flatnonzero((values < 0) | (values != np.floor(values)) | (values > _LARGEST_WHOLE))
+    bad = np.flatnonzero((values < 0) | (values != np.floor(values)) | (values > LARGEST_WHOLE))
     if len(bad):
         raise ValueError(
             f"Column {cells.name!r} is to hold counts, but {count_of(len(bad), 'cell')} "
@@ -147,7 +145,7 @@ def _plain(value: Any) -> str | bool | int | float:
     if isinstance(value, numbers.Integral):
         return int(value)
     number = float(value)
-    return int(number) if number.is_integer() and abs(number) <= _LARGEST_WHOLE else number
+    return int(number) if number.is_integer() and abs(number) <= LARGEST_WHOLE else number
 
 
 def _varies(values: np.ndarray) -> bool:

@@ -4,9 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
+
+from partita.table.names import refuse_repeated
+from partita.table.wording import name_some
 
 Kind = Literal["numeric", "categorical", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -36,6 +40,14 @@ class Column:
     center: float = 0.0
     scale: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"A column's name must be text, got {self.name!r} ({type(self.name).__name__}).")
+        if self.kind not in KINDS:
+            raise ValueError(f"The kind of column {self.name!r} must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        _check_levels(self.name, self.levels)
+        _check_units(self.name, self.center, self.scale)
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -52,6 +64,21 @@ class Schema:
     columns: tuple[Column, ...]
     dropped: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, tuple) or not all(isinstance(column, Column) for column in self.columns):
+            raise TypeError("The columns of a Schema must be a tuple of Column.")
+        if not isinstance(self.dropped, tuple) or not all(isinstance(name, str) for name in self.dropped):
+            raise TypeError("The dropped columns of a Schema must be a tuple of names.")
+        refuse_repeated(self.names)
+        unknown = [name for name in self.dropped if name not in set(self.names)]
+        if unknown:
+            raise ValueError(f"A Schema drops {name_some(unknown, len(unknown))} without a column of that name.")
+        undefined = [column.name for column in self.used if math.isnan(column.center)]
+        if undefined:
+            raise ValueError(
+                f"The center of {name_some(undefined, len(undefined))} is nan, which only a dropped column may have."
+            )
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of all columns, dropped ones included."""
@@ -65,7 +92,7 @@ class Schema:
     @cached_property
     def used(self) -> tuple[Column, ...]:
         """The columns that are not dropped."""
-        return tuple(column for column in self.columns if column.name not in self.dropped)
+        return tuple(column for column in self.columns if not self.drops(column.name))
 
     @cached_property
     def numeric(self) -> tuple[Column, ...]:
@@ -87,6 +114,10 @@ class Schema:
         """Number of levels per used categorical column, int64; 1 for a column without observed cells."""
         return np.array([max(1, len(column.levels)) for column in self.categorical], dtype=np.int64)
 
+    def drops(self, name: str) -> bool:
+        """Whether the column of this name is dropped."""
+        return name in self._dropped
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary that survives JSON; ``from_dict`` gives the same schema back."""
         columns = [asdict(column) for column in self.columns]
@@ -100,6 +131,10 @@ class Schema:
         """Schema written by ``to_dict``."""
         return cls(tuple(map(_column_from, content["columns"])), tuple(content["dropped"]))
 
+    @cached_property
+    def _dropped(self) -> frozenset[str]:
+        return frozenset(self.dropped)
+
     def _of_kind(self, kind: Kind) -> tuple[Column, ...]:
         return tuple(column for column in self.used if column.kind == kind)
 
@@ -107,6 +142,24 @@ class Schema:
 def automatic_names(n_columns: int) -> tuple[str, ...]:
     """Names of columns that have none."""
     return tuple(f"x{j}" for j in range(n_columns))
+
+
+def _check_levels(name: str, levels: tuple) -> None:
+    if not isinstance(levels, tuple) or not all(issubclass(kind, str | int | float) for kind in set(map(type, levels))):
+        raise TypeError(f"The levels of column {name!r} must be a tuple of text, numbers or truth values.")
+    if any(isinstance(level, float) and not math.isfinite(level) for level in levels):
+        raise ValueError(f"The levels of column {name!r} must be finite: a missing cell has no level.")
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"The levels of column {name!r} must differ.")
+
+
+def _check_units(name: str, center: float, scale: float) -> None:
+    if not all(isinstance(number, Real) and not isinstance(number, bool) for number in (center, scale)):
+        raise TypeError(f"Center and scale of column {name!r} must be numbers, got {center!r} and {scale!r}.")
+    if math.isinf(center) or not (math.isfinite(scale) and scale > 0):
+        raise ValueError(
+            f"Column {name!r} needs a finite center and a finite scale above 0, got {center!r} and {scale!r}."
+        )
 
 
 def _column_from(entry: Mapping[str, Any]) -> Column:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from partita.distinct import distinct_rows
+from partita.table.array_checks import code_block, count_block, numeric_block, refuse_lengths, whole_weights
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
 from partita.table.identifiers import warn_of_identifiers, warn_of_many_categories
 from partita.table.origin import Origin
@@ -24,7 +25,8 @@ from partita.table.wording import count_of, name_rows
 class Table:
     """Rows to be grouped: a numeric, a categorical and a count block, each possibly of no columns.
 
-    Made by :meth:`read`. The arrays are C-contiguous and read-only.
+    Made by :meth:`read`. The arrays are C-contiguous and read-only. What is given is checked in one pass, since
+    compiled code trusts it, and is not copied where it need not be: do not write to it afterwards.
 
     Parameters
     ----------
@@ -40,6 +42,11 @@ class Table:
         The kind of frame that came in, and its index.
     weights : ndarray of shape (n_rows,), optional
         How often each row counts for a family that learns its open numbers from the table; once by default.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Blocks of another shape or kind of number than the schema says, and cells outside their range.
     """
 
     schema: Schema
@@ -50,10 +57,20 @@ class Table:
     weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name, dtype in (("numeric", np.float64), ("codes", np.int32), ("counts", np.int64)):
-            block = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
-            block.setflags(write=False)
-            object.__setattr__(self, name, block)
+        if not isinstance(self.schema, Schema) or not isinstance(self.origin, Origin):
+            raise TypeError("A Table is made of a Schema, three blocks and an Origin: Table.read(X) makes one of X.")
+        blocks = {
+            "numeric": numeric_block(self.numeric, self.schema),
+            "codes": code_block(self.codes, self.schema),
+            "counts": count_block(self.counts, self.schema),
+        }
+        refuse_lengths(**blocks)
+        for name, block in blocks.items():
+            read_only = block.view()
+            read_only.setflags(write=False)
+            object.__setattr__(self, name, read_only)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", whole_weights(self.weights, self.n_rows, "The weights of a Table"))
 
     def __reduce__(self) -> tuple:
         # By the constructor, so that a copy from a pickle is read-only too.
@@ -166,7 +183,7 @@ class Table:
         position = dict.fromkeys(blocks, 0)
         columns = {}
         for column in self.schema.columns:
-            if column.name in self.schema.dropped:
+            if self.schema.drops(column.name):
                 stored = _constant_cells(column, n_rows)
             else:
                 stored = blocks[column.kind][:, position[column.kind]]

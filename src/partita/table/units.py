@@ -9,6 +9,7 @@ from partita.table.schema import Column
 # Beyond this a difference or a product of two cells may leave the range of float64.
 _HUGE = 1e290
 _SHRINK_EXPONENT = 8
+_LARGEST = np.finfo(np.float64).max
 
 
 def center_and_scale(values: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
@@ -30,11 +31,14 @@ def center_and_scale(values: np.ndarray, weights: np.ndarray | None) -> tuple[fl
 
 
 def to_standard(values: np.ndarray, column: Column) -> np.ndarray:
-    """Cells of one column in standard units: (x - center) / scale."""
+    """Cells of one column in standard units: (x - center) / scale, at most the largest float64."""
     shrink = -_SHRINK_EXPONENT if max(abs(column.center), column.scale) > _HUGE else 0
-    difference = np.ldexp(values, shrink) - np.ldexp(column.center, shrink)
+    with np.errstate(over="ignore"):  # a new cell that is 1e308 scales away is as far as a cell can be
+        difference = np.ldexp(values, shrink) - np.ldexp(column.center, shrink)
+        standard = difference / np.ldexp(column.scale, shrink)
+    np.clip(standard, -_LARGEST, _LARGEST, out=standard)
     # Adding 0 turns -0.0 into 0.0: equal cells must have equal bits.
-    return difference / np.ldexp(column.scale, shrink) + 0.0
+    return standard + 0.0
 
 
 def from_standard(block: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
