@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-_PREFERRED = ("pandas", "polars", "pyarrow")
+LIBRARIES = ("pandas", "polars", "pyarrow")
+"""Libraries whose frames come back as they came, in order of preference; no other is ever imported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,14 +18,21 @@ class Origin:
 
     Parameters
     ----------
-    library : str or None
-        Importable name of the frame library, for example ``"pandas"``; None for arrays and lists.
+    library : {"pandas", "polars", "pyarrow"} or None
+        The frame library; None for arrays and lists. Saved files name it and what is named is imported, so no other
+        name is accepted; a frame of another library counts as one of the first of these that is installed.
     index : pandas index or None
         The row index of a pandas frame.
     """
 
     library: str | None = None
     index: Any = None
+
+    def __post_init__(self) -> None:
+        if self.library is not None and self.library not in LIBRARIES:
+            raise ValueError(
+                f"The frame library of a table must be one of {', '.join(LIBRARIES)}, or None; got {self.library!r}."
+            )
 
     def frame_like(self, columns: Mapping[str, np.ndarray], *, index: Sequence[Any] | None = None) -> Any:
         """Frame of the same library with these columns.
@@ -33,7 +41,7 @@ class Origin:
         agree. For arrays, and where that library is not installed, it is a frame of the first that is: pandas, polars,
         pyarrow.
         """
-        module = import_module(_first_installed(self.library, *_PREFERRED))
+        module = import_module(first_installed(self.library, *LIBRARIES))
         content = {name: v.tolist() if v.dtype == object else v for name, v in _arrays(columns).items()}
         build = module.table if module.__name__ == "pyarrow" else module.DataFrame
         frame = build(content)
@@ -44,9 +52,10 @@ class Origin:
         return frame
 
 
+def first_installed(*libraries: str | None) -> str:
+    """The first of these libraries that is installed; None is passed over."""
+    return next(library for library in libraries if library is not None and find_spec(library) is not None)
+
+
 def _arrays(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.asarray(values) for name, values in columns.items()}
-
-
-def _first_installed(*libraries: str | None) -> str:
-    return next(library for library in libraries if library is not None and find_spec(library) is not None)

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from partita.parameters import choose, nearest
 from partita.table.files import read_file
 from partita.table.names import refuse_repeated
-from partita.table.origin import Origin
+from partita.table.origin import LIBRARIES, Origin, first_installed
 from partita.table.schema import KINDS, Kind, Schema, automatic_names
 from partita.table.wording import name_some
 
@@ -109,13 +109,14 @@ def column_labels(X: Any) -> list[str]:
 
 def _open_frame(frame: nw.DataFrame) -> Source:
     _refuse_empty(frame.shape)
-    library = frame.implementation.to_native_namespace().__name__
+    library = frame.implementation.value
+    known = library in LIBRARIES
     return Source(
         names=tuple(str(label) for label in frame.columns),
         columns=tuple(frame.iter_columns()),
         n_rows=frame.shape[0],
         is_frame=True,
-        origin=Origin(library, nw.maybe_get_index(frame)),
+        origin=Origin(library, nw.maybe_get_index(frame)) if known else Origin(first_installed(*LIBRARIES)),
     )
 
 
