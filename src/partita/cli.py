@@ -26,6 +26,9 @@ Chains = Annotated[int, typer.Option(help="Independent chains; that they agree i
 Draws = Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")]
 MaxTime = Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")]
+MaxUnpacked = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="What a compressed file may unpack to, if you trust it: 500MB, 4GB.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
@@ -92,6 +95,7 @@ def cluster(
     draws: Draws = "auto",
     max_time: MaxTime = None,
     seed: Seed = 0,
+    max_unpacked: MaxUnpacked = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the groups in a table and write them to a folder.
@@ -104,7 +108,7 @@ def cluster(
     Example: partita cluster customers.csv --id customer --types zip=categorical
     """
     with refusing():
-        from partita.runs.request import Request, draws_of, types_of, words_of
+        from partita.runs.request import Request, bytes_of, draws_of, types_of, words_of
 
         request = Request(
             table=table,
@@ -117,6 +121,7 @@ def cluster(
             draws=draws_of(draws),
             max_time=max_time,
             seed=seed,
+            max_unpacked=bytes_of(max_unpacked),
         )
     cluster_table(request, out or default_folder(table), quiet)
 
@@ -147,6 +152,7 @@ def consensus(
     draws: Draws = "auto",
     max_time: MaxTime = None,
     seed: Seed = 0,
+    max_unpacked: MaxUnpacked = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the one clustering that many clusterings of the same objects agree on, and write it to a folder.
@@ -160,7 +166,7 @@ def consensus(
     """
     with refusing():
         from partita.runs.consensus import ConsensusRequest
-        from partita.runs.request import draws_of, words_of
+        from partita.runs.request import bytes_of, draws_of, words_of
 
         request = ConsensusRequest(
             labels=labels,
@@ -175,6 +181,7 @@ def consensus(
             draws=draws_of(draws),
             max_time=max_time,
             seed=seed,
+            max_unpacked=bytes_of(max_unpacked),
         )
     find_consensus_of(request, out or default_folder(labels), quiet)
 
@@ -186,6 +193,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
     ] = None,
+    max_unpacked: MaxUnpacked = None,
     quiet: Quiet = False,
 ) -> None:
     """Label rows never seen by the groups of an earlier run.
@@ -197,6 +205,7 @@ def predict(
         from partita.runs.folder import AGREEMENT, FILES, PREDICTIONS, refuse_to_replace
         from partita.runs.predicting import open_run, write_predictions
         from partita.runs.predicting import predict as predict_rows
+        from partita.runs.request import bytes_of
 
         target = out or run / PREDICTIONS
         if target.is_dir():
@@ -204,7 +213,7 @@ def predict(
         model, set_aside = open_run(run)
         for kept in (table, *(run / name for name in (*FILES, AGREEMENT))):
             refuse_to_replace(kept, [target])
-        predictions = predict_rows(model, set_aside, table)
+        predictions = predict_rows(model, set_aside, table, bytes_of(max_unpacked))
     with writing_to(target):
         write_predictions(predictions, target)
     say([*predictions.describe(), f"Written to {target}."], quiet)
@@ -228,6 +237,7 @@ def summarize(
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME for draws NAME.csv.")
     ] = None,
     seed: Seed = 0,
+    max_unpacked: MaxUnpacked = None,
     quiet: Quiet = False,
 ) -> None:
     """Sum up draws of a partition that any program made, and write the answer to a folder.
@@ -240,12 +250,14 @@ def summarize(
     out = out or default_folder(draws)
     with refusing():
         from partita.runs.folder import prepare_folder, refuse_to_mix, refuse_to_replace
+        from partita.runs.request import bytes_of
         from partita.runs.summarizing import SummaryRequest, read_draws_file
         from partita.runs.summarizing import summarize as sum_up
         from partita.runs.summary_files import FILES, write_summary
         from partita.runs.summary_words import describe_draws, describe_summary
 
-        given = read_draws_file(SummaryRequest(draws, loss, entropy, max_clusters, min_size, runs, seed))
+        limit = bytes_of(max_unpacked)
+        given = read_draws_file(SummaryRequest(draws, loss, entropy, max_clusters, min_size, runs, seed, limit))
         refuse_to_replace(draws, [out / name for name in FILES])
         refuse_to_mix(out, FILES)
     with made(out), writing_to(out):

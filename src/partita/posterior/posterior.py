@@ -62,7 +62,7 @@ class Posterior:
         self.provenance = _jsonable(provenance)
 
     @classmethod
-    def from_draws(cls, draws: Any, *, weights: Any = None) -> "Posterior":
+    def from_draws(cls, draws: Any, *, weights: Any = None, max_unpacked: int | None = None) -> "Posterior":
         """Read draws that were made elsewhere: one row per draw, one column per object.
 
         Parameters
@@ -74,6 +74,8 @@ class Posterior:
             a file mean that the object is not observed in that draw.
         weights : array-like, (n_draws,) or (chain, draw), optional
             Non-negative weights of the draws; equal by default, or those that a Posterior has.
+        max_unpacked : int, optional
+            Bytes that a compressed file may become; by default what its size allows (``docs/draws.md``).
 
         Returns
         -------
@@ -92,7 +94,7 @@ class Posterior:
         """
         from partita.posterior.reading import read_draws
 
-        return read_draws(draws, weights)
+        return read_draws(draws, weights, max_unpacked)
 
     def __repr__(self) -> str:
         clusters = self.n_clusters()

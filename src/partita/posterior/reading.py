@@ -30,10 +30,10 @@ OBJECTS = "objects"
 _ONE_PER_DRAW = "one row per draw and one column per object, (n_draws, n_objects) or (chain, draw, object)"
 
 
-def read_draws(draws: Any, weights: Any = None) -> Posterior:
+def read_draws(draws: Any, weights: Any = None, max_unpacked: int | None = None) -> Posterior:
     """Turn draws of any form into a Posterior; see `Posterior.from_draws`."""
     if isinstance(draws, str | os.PathLike):
-        read = _read_path(draws)
+        read = _read_path(draws, max_unpacked)
     else:
         read = draws if isinstance(draws, Posterior) else _named(*_read(draws))
     if weights is not None:
@@ -55,15 +55,15 @@ def _named(labels: Any, names: Sequence[str] | None) -> Posterior:
     return Posterior(labels, provenance={OBJECTS: list(names)} if known and names else None)
 
 
-def _read_path(path: str | os.PathLike) -> Posterior:
+def _read_path(path: str | os.PathLike, max_unpacked: int | None) -> Posterior:
     if is_container(path):
         return Posterior.load(path)
     shown = shown_path(path)
     try:
-        array = read_array_file(path)
+        array = read_array_file(path, shown, max_unpacked)
         if array is not None:
             return _named(_code_array(array), None)
-        content = read_parquet_or_text(path, shown)
+        content = read_parquet_or_text(path, shown, max_unpacked)
         return _named(*(read_text(content, shown) if isinstance(content, bytes) else _read(content)))
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError

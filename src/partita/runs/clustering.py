@@ -41,7 +41,7 @@ def read_input(request: Request) -> Input:
     """
     with collecting() as said:
         names_rows = () if request.id is None else (request.id,)
-        frame = read_file(request.table, column_types=request.types, text=names_rows)
+        frame = read_file(request.table, column_types=request.types, text=names_rows, max_unpacked=request.max_unpacked)
         for column in request.types:
             refuse_unknown("--types", column, frame.column_names)
         kept, ids = set_aside(frame, request.id, request.ignore)

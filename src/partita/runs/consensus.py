@@ -37,6 +37,8 @@ class ConsensusRequest:
         As in `NBCE`, where ``components`` is ``n_components`` and ``seed`` is ``random_state``.
     concentration : float or None
         That of the prior; None: learned.
+    max_unpacked : int or None
+        Bytes that a compressed file may become, as in `read_file`.
     """
 
     labels: Path
@@ -51,6 +53,7 @@ class ConsensusRequest:
     draws: int | str = "auto"
     max_time: float | None = None
     seed: int = 0
+    max_unpacked: int | None = None
 
     @property
     def samples(self) -> bool:
@@ -91,7 +94,7 @@ def read_labels(request: ConsensusRequest) -> Input:
     """Read the file, every column a clustering; raises OSError, TypeError or ValueError with a sentence."""
     with collecting() as said:
         names_objects = () if request.id is None else (request.id,)
-        frame = read_file(request.labels, text=names_objects, categories=True)
+        frame = read_file(request.labels, text=names_objects, categories=True, max_unpacked=request.max_unpacked)
         kept, ids = set_aside(frame, request.id, request.ignore)
         table = replace(label_table(kept), origin=Origin())
     return Input(request, table, ids, [*said, *_doubts(table)])

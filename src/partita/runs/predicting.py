@@ -71,13 +71,15 @@ def open_run(run: Path) -> tuple[Fitting, dict[str, Any]]:
         raise ValueError(f"{str(run / SUMMARY)!r} is damaged: make the folder again.") from None
 
 
-def predict(model: Fitting, request: dict[str, Any], table: Path) -> Predictions:
+def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: int | None = None) -> Predictions:
     """Label, confidence, runner-up and novelty of every row of the table's file.
 
-    The columns that the run ignored, and the one that named its rows, may be there or not.
+    The columns that the run ignored, and the one that named its rows, may be there or not. ``max_unpacked`` is that of
+    `read_file`.
     """
     schema = model._model.table.schema
-    frame = read_file(table, schema=schema, text=() if request["id"] is None else (request["id"],))
+    names_rows = () if request["id"] is None else (request["id"],)
+    frame = read_file(table, schema=schema, text=names_rows, max_unpacked=max_unpacked)
     name = request["id"] if request["id"] in frame.column_names else None
     set_aside = {request["id"], *request["ignore"]}
     kept = [column for column in frame.column_names if column not in set_aside]

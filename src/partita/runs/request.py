@@ -8,6 +8,7 @@ from typing import Any
 
 from partita.parameters import choose
 from partita.priors import DirichletProcess, FiniteMixtures, PitmanYor, Prior
+from partita.table.unpacking import size_in_bytes
 
 PRIORS: Mapping[str, type[Prior]] = {"dp": DirichletProcess, "pitman-yor": PitmanYor, "finite-mixtures": FiniteMixtures}
 
@@ -32,6 +33,8 @@ class Request:
         How many groups the prior expects among the table's rows; None: the prior learns it.
     chains, draws, max_time, seed
         As in `Mixture`.
+    max_unpacked : int or None
+        Bytes that a compressed file may become, as in `read_file`.
     """
 
     table: Path
@@ -44,6 +47,7 @@ class Request:
     draws: int | str = "auto"
     max_time: float | None = None
     seed: int = 0
+    max_unpacked: int | None = None
 
     def prior_for(self, n_rows: int) -> Prior:
         """The prior, for a table of this many rows."""
@@ -73,6 +77,11 @@ def types_of(values: Sequence[str]) -> dict[str, str]:
         if types.setdefault(column.strip(), kind.strip()) != kind.strip():
             raise ValueError(f"--types gives column {column.strip()!r} two types: name it once.")
     return types
+
+
+def bytes_of(size: str | None) -> int | None:
+    """Bytes of a size like 500MB or 4GB."""
+    return None if size is None else size_in_bytes(size)
 
 
 def draws_of(value: str) -> int | str:

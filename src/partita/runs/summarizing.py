@@ -27,6 +27,8 @@ class SummaryRequest:
         As in `Posterior.estimate`; ``loss`` by name.
     entropy : float
         As in `Posterior.regularize_entropy`; 0 leaves the weights of the draws as they are.
+    max_unpacked : int or None
+        Bytes that a compressed file may become, as in `Posterior.from_draws`.
     """
 
     draws: Path
@@ -36,6 +38,7 @@ class SummaryRequest:
     min_size: int | None = None
     runs: int = 16
     seed: int = 0
+    max_unpacked: int | None = None
 
     def check(self) -> None:
         """Refuse what cannot be asked for, before anything is read."""
@@ -97,7 +100,7 @@ def read_draws_file(request: SummaryRequest) -> DrawsRead:
     """Check the request and read its file; raises OSError, TypeError or ValueError with a sentence."""
     request.check()
     with collecting() as said:
-        posterior = Posterior.from_draws(request.draws)
+        posterior = Posterior.from_draws(request.draws, max_unpacked=request.max_unpacked)
     return DrawsRead(request, posterior, said)
 
 

@@ -1,9 +1,6 @@
 """A path is a table: Parquet, or text with a separator, plain or gzip-compressed."""
 
-import gzip
 import os
-import re
-import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,12 +9,13 @@ from partita.parameters import nearest
 from partita.table.csv_text import read_text
 from partita.table.csv_types import Wanted, type_columns
 from partita.table.names import refuse_repeated
+from partita.table.parquet import SIGNATURE, read_parquet
 from partita.table.schema import Schema
+from partita.table.unpacking import TIMES_OF_PARQUET, TIMES_OF_TEXT, UnpackingLimit, checked_limit, gunzip
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PARQUET = b"PAR1"
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -36,7 +34,6 @@ _OTHER_FORMATS = {
     b"\xfd7zXZ": "compressed with xz",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
 }
-_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 _SHOWN_LENGTH = 80
 
 
@@ -47,6 +44,7 @@ def read_file(
     schema: Schema | None = None,
     text: Collection[str] = (),
     categories: bool = False,
+    max_unpacked: int | None = None,
 ) -> "pa.Table":
     """Read a table from a Parquet or CSV file.
 
@@ -68,6 +66,9 @@ def read_file(
         Columns whose cells are to stay the text that they are, where the file is text.
     categories : bool
         Whether all other columns hold categories, which may be numbers.
+    max_unpacked : int, optional
+        Bytes that a compressed file may become. By default 128 MiB, or 20 times the size of a gzip-compressed file and
+        128 times that of a Parquet file where that is more: a file that becomes larger is refused.
 
     Raises
     ------
@@ -77,14 +78,14 @@ def read_file(
         An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats,
         repeated column names.
     """
-    table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"), categories)
+    table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"), categories, max_unpacked)
     refuse_repeated(table.column_names)
     return table
 
 
-def _read(path: str | os.PathLike, wanted: dict[str, Wanted], categories: bool) -> "pa.Table":
+def _read(path: str | os.PathLike, wanted: dict[str, Wanted], categories: bool, max_unpacked: int | None) -> "pa.Table":
     shown = shown_path(path)
-    content = read_parquet_or_text(path, shown)
+    content = read_parquet_or_text(path, shown, max_unpacked)
     if not isinstance(content, bytes):
         return content
     text = read_text(content, shown)
@@ -92,13 +93,17 @@ def _read(path: str | os.PathLike, wanted: dict[str, Wanted], categories: bool) 
     return type_columns(text, others | wanted)
 
 
-def read_parquet_or_text(path: str | os.PathLike, shown: str) -> "pa.Table | bytes":
+def read_parquet_or_text(path: str | os.PathLike, shown: str, max_unpacked: int | None = None) -> "pa.Table | bytes":
     """The table in a Parquet file, or the text in any other one; ``shown`` is what messages call the file."""
-    content = _uncompressed(_bytes_of(path, shown), shown).removeprefix(_BYTE_ORDER_MARK)
+    max_unpacked = checked_limit(max_unpacked)
+    content = _bytes_of(path, shown)
+    if content.startswith(_GZIP):
+        content = gunzip(content, UnpackingLimit(len(content), TIMES_OF_TEXT, max_unpacked, shown))
+    content = content.removeprefix(_BYTE_ORDER_MARK)
     if not content.strip():
         raise ValueError(f"{shown} is empty. Write a header and one line per row into it.")
-    if content.startswith(_PARQUET):
-        return _read_parquet(content, shown)
+    if content.startswith(SIGNATURE):
+        return read_parquet(content, UnpackingLimit(len(content), TIMES_OF_PARQUET, max_unpacked, shown))
     if Path(path).suffix.lower() in _PARQUET_SUFFIXES:
         raise ValueError(
             f"{shown} is no Parquet file, despite its name. Write it again, or name it .csv if it is text."
@@ -144,6 +149,8 @@ def _bytes_of(path: str | os.PathLike, shown: str) -> bytes:
         if not os.path.exists(path):
             _refuse_missing(path, shown)
         raise OSError(f"{shown} could not be read ({error.strerror}). Copy it and try again.") from None
+    except MemoryError:
+        raise ValueError(f"{shown} is larger than the memory that there is: take fewer rows of it.") from None
 
 
 def _refuse_missing(path: str | os.PathLike, shown: str) -> NoReturn:
@@ -155,32 +162,6 @@ def _refuse_missing(path: str | os.PathLike, shown: str) -> NoReturn:
     except (OSError, ValueError):
         hint = ""
     raise FileNotFoundError(f"There is no file {shown}. {hint or 'Check its name and folder.'}") from None
-
-
-def _uncompressed(content: bytes, shown: str) -> bytes:
-    if not content.startswith(_GZIP):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(
-            f"The gzip-compressed file {shown} is cut short or damaged: copy it again from where it came from."
-        ) from None
-
-
-def _read_parquet(content: bytes, shown: str) -> "pa.Table":
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.ParquetFile(pa.BufferReader(content)).read()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError):
-        raise ValueError(f"The Parquet file {shown} is cut short or damaged: write it or copy it again.") from None
-    table = table.drop_columns([name for name in table.column_names if _UNNAMED_INDEX.fullmatch(name)])
-    if table.num_rows == 0:
-        raise ValueError(f"{shown} has columns but no rows. Add at least one row.")
-    return table
 
 
 def _refuse_other_formats(content: bytes, shown: str) -> None:

@@ -32,7 +32,13 @@ class Source:
     origin: Origin
 
 
-def open_source(X: Any, *, column_types: Mapping[Any, str] | None = None, schema: Schema | None = None) -> Source:
+def open_source(
+    X: Any,
+    *,
+    column_types: Mapping[Any, str] | None = None,
+    schema: Schema | None = None,
+    max_unpacked: int | None = None,
+) -> Source:
     """Take the input apart into columns; a str or path is a file, see :func:`~.files.read_file`.
 
     Raises
@@ -45,7 +51,7 @@ def open_source(X: Any, *, column_types: Mapping[Any, str] | None = None, schema
         Anything else that is not two-dimensional, has no rows, no columns or repeated column names.
     """
     if isinstance(X, str | os.PathLike):
-        opened = open_source(read_file(X, column_types=column_types, schema=schema))
+        opened = open_source(read_file(X, column_types=column_types, schema=schema, max_unpacked=max_unpacked))
         return replace(opened, origin=Origin())
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")

@@ -90,6 +90,7 @@ class Table:
         standardize: bool = True,
         sample_weight: Any = None,
         schema: Schema | None = None,
+        max_unpacked: int | None = None,
     ) -> "Table":
         """Read an array, a list of rows, a pandas, polars or pyarrow frame, or a CSV or Parquet file.
 
@@ -112,11 +113,13 @@ class Table:
         schema : Schema, optional
             What an earlier table learned; then nothing is learned from X, and a category that the
             schema does not know is refused.
+        max_unpacked : int, optional
+            Bytes that a compressed file may become; see :func:`read_file`.
         """
         if isinstance(X, Table):
             check_weights(sample_weight, X.n_rows)
             return _already_read(X, column_types, schema)
-        source = open_source(X, column_types=column_types, schema=schema)
+        source = open_source(X, column_types=column_types, schema=schema, max_unpacked=max_unpacked)
         if schema is not None:
             return _apply(cls, source, schema)
         weights = check_weights(sample_weight, source.n_rows)
