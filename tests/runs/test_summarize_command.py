@@ -242,7 +242,7 @@ class TestRefusals:
         def full(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-        monkeypatch.setattr(atomic, "_flush", full)
+        monkeypatch.setattr(atomic, "flush", full)
         done = partita(*arguments, "--seed", "9")
         assert done.code == 2
         assert re.fullmatch(r"Cannot write to '.*out': No space left on device\. Choose .*--out\.\n", done.err)
