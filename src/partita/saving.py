@@ -14,6 +14,7 @@ from partita.json_options import from_json, to_json
 from partita.posterior import Posterior
 from partita.posterior.storage import read_container, write_container
 from partita.predictive import Clusters, Components, Expected
+from partita.printable import printable
 from partita.table import Origin, Schema, Table
 
 KIND = "mixture"
@@ -63,7 +64,9 @@ def load(path: str | os.PathLike) -> Any:
 def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], posterior: Posterior) -> Fitting:
     name = header.get("estimator", "Mixture")
     if name not in _ESTIMATORS:
-        raise ValueError(f"The file holds a {name}, which this version of partita does not know: use a newer one.")
+        raise ValueError(
+            f"The file holds a {printable(name)}, which this version of partita does not know: use a newer one."
+        )
     kind = getattr(import_module(_ESTIMATORS[name]), name)
     estimator = kind(**{name: from_json(value) for name, value in header["options"].items()})
     blocks = {name: arrays[f"table/{name}"] for name in _BLOCKS}
