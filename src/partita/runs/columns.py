@@ -17,11 +17,20 @@ def columns_of(frame: Any) -> dict[str, list[Any]]:
 
 def to_csv(columns: Mapping[str, Any]) -> str:
     """Columns as CSV text; missing cells are empty, numbers have eight digits."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    text = _Lines()
+    writer = csv.writer(text, lineterminator=_Lines.QUOTED)
     writer.writerow(columns)
     writer.writerows(zip(*([_cell(cell) for cell in _list(values)] for values in columns.values())))
     return text.getvalue()
+
+
+class _Lines(io.StringIO):
+    """Lines that end in a line feed alone; the writer is told more, so that it quotes cells with a carriage return."""
+
+    QUOTED = "\r\n"
+
+    def write(self, line: str) -> int:
+        return super().write(line.removesuffix(self.QUOTED) + "\n")
 
 
 def _list(values: Any) -> list[Any]:
