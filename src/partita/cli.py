@@ -29,6 +29,9 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same ans
 Force = Annotated[
     bool, typer.Option("--force", help="Replace files in the folder also where partita did not write them.")
 ]
+SafeCsv = Annotated[
+    bool, typer.Option("--safe-csv", help="Keep spreadsheets from computing text: =1+1 is written as '=1+1.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
@@ -96,6 +99,7 @@ def cluster(
     max_time: MaxTime = None,
     seed: Seed = 0,
     force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the groups in a table and write them to a folder.
@@ -122,7 +126,7 @@ def cluster(
             max_time=max_time,
             seed=seed,
         )
-    cluster_table(request, out or default_folder(table), quiet, force=force)
+    cluster_table(request, out or default_folder(table), quiet, force=force, safe_csv=safe_csv)
 
 
 @app.command()
@@ -152,6 +156,7 @@ def consensus(
     max_time: MaxTime = None,
     seed: Seed = 0,
     force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the one clustering that many clusterings of the same objects agree on, and write it to a folder.
@@ -181,7 +186,7 @@ def consensus(
             max_time=max_time,
             seed=seed,
         )
-    find_consensus_of(request, out or default_folder(labels), quiet, force=force)
+    find_consensus_of(request, out or default_folder(labels), quiet, force=force, safe_csv=safe_csv)
 
 
 @app.command()
@@ -192,6 +197,7 @@ def predict(
         Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
     ] = None,
     force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Label rows never seen by the groups of an earlier run.
@@ -216,7 +222,7 @@ def predict(
             folder.refuse_others([PREDICTIONS])
         predictions = predict_rows(earlier.model, earlier.request, table)
     with refusing(), writing_to(target):
-        write_predictions(predictions, target, folder)
+        write_predictions(predictions, target, folder, safe_csv=safe_csv)
     say([*predictions.describe(), f"Written to {target}."], quiet)
 
 
@@ -239,6 +245,7 @@ def summarize(
     ] = None,
     seed: Seed = 0,
     force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Sum up draws of a partition that any program made, and write the answer to a folder.
@@ -265,7 +272,7 @@ def summarize(
         say([*describe_draws(given), ""], quiet)
         with refusing():
             summary = sum_up(given)
-        write_summary(summary, folder)
+        write_summary(summary, folder, safe_csv=safe_csv)
     say([*describe_summary(summary), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
 
 

@@ -20,7 +20,7 @@ def default_folder(table: Path) -> Path:
     return Path(f"partita-{name or 'table'}")
 
 
-def cluster_table(request: "Request", out: Path, quiet: bool, *, force: bool) -> None:
+def cluster_table(request: "Request", out: Path, quiet: bool, *, force: bool = False, safe_csv: bool = False) -> None:
     """Cluster a table and write the run to a folder."""
     with refusing():
         from partita.runs.clustering import cluster as cluster_rows
@@ -40,11 +40,13 @@ def cluster_table(request: "Request", out: Path, quiet: bool, *, force: bool) ->
     with refusing():
         run = cluster_rows(given, model)
     with refusing(), writing_to(out):
-        write_run(run, folder)
+        write_run(run, folder, safe_csv=safe_csv)
     say([*describe_run(run), "", *_written(out, FILES)], quiet)
 
 
-def find_consensus_of(request: "ConsensusRequest", out: Path, quiet: bool, *, force: bool) -> None:
+def find_consensus_of(
+    request: "ConsensusRequest", out: Path, quiet: bool, *, force: bool = False, safe_csv: bool = False
+) -> None:
     """Find the consensus of a file of clusterings and write it to a folder."""
     with refusing():
         from partita.runs.clustering import cluster as cluster_rows
@@ -63,7 +65,7 @@ def find_consensus_of(request: "ConsensusRequest", out: Path, quiet: bool, *, fo
         say([*describe_labels(given), ""], quiet)
         with refusing():
             run = cluster_rows(given, model)
-        write_consensus(run, folder)
+        write_consensus(run, folder, safe_csv=safe_csv)
     say([*describe_consensus(run), "", *_written(out, FILES)], quiet)
 
 

@@ -13,3 +13,11 @@ def test_text_is_read_back_as_it_was(cell):
     text = to_csv({cell: [cell, "next"]})
     assert list(csv.reader(io.StringIO(text, newline=""))) == [[cell], [cell], ["next"]]
     assert text.endswith("next\n")
+
+
+def test_only_text_is_escaped():
+    columns = {"=h": ["=1", "+1", "-1", "@x", "\tx", "\rx", "x=1", "", "'"], "n": [-1, -0.5, *[None] * 7]}
+    lines = list(csv.reader(io.StringIO(to_csv(columns, safe=True), newline="")))
+    assert lines[0] == ["'=h", "n"]
+    assert [line[0] for line in lines[1:]] == ["'=1", "'+1", "'-1", "'@x", "'\\tx", "'\\rx", "x=1", "", "'"]
+    assert [line[1] for line in lines[1:3]] == ["-1", "-0.5"]

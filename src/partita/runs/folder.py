@@ -21,20 +21,20 @@ FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
 COMMAND = "partita cluster"
 
 
-def write_run(run: Run, folder: RunFolder) -> None:
+def write_run(run: Run, folder: RunFolder, *, safe_csv: bool = False) -> None:
     """Write all `FILES` of a run, which become visible as a whole."""
     with folder.writing_run(FILES) as (labels, about, profile, model, picture):
-        labels.write_text(labels_csv(run), encoding="utf-8")
+        labels.write_text(labels_csv(run, safe_csv), encoding="utf-8")
         about.write_text(json.dumps(summary(run), indent=2) + "\n", encoding="utf-8")
-        profile.write_text(to_csv(columns_of(run.model.profile_)), encoding="utf-8")
+        profile.write_text(to_csv(columns_of(run.model.profile_), safe=safe_csv), encoding="utf-8")
         run.model.save(model)
         draw(run.model.posterior_, run.model.labels_, picture)
 
 
-def labels_csv(run: Run) -> str:
+def labels_csv(run: Run, safe: bool = False) -> str:
     """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
     names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
-    return to_csv(names | columns_of(run.model.to_frame()))
+    return to_csv(names | columns_of(run.model.to_frame()), safe=safe)
 
 
 def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[str, Any]:

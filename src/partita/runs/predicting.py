@@ -164,8 +164,10 @@ def is_beside(target: Path, run: Path) -> bool:
     return target.name == PREDICTIONS and target.parent.is_dir() and target.parent.samefile(run)
 
 
-def write_predictions(predictions: Predictions, path: Path, folder: RunFolder | None = None) -> None:
+def write_predictions(
+    predictions: Predictions, path: Path, folder: RunFolder | None = None, *, safe_csv: bool = False
+) -> None:
     """Write the predictions as CSV, the old file or the whole new one; into a run's folder as partita's own."""
     writing = replacing(path) if folder is None else folder.writing_beside(path.name)
     with writing as (temporary,):
-        temporary.write_text(to_csv(predictions.columns), encoding="utf-8")
+        temporary.write_text(to_csv(predictions.columns, safe=safe_csv), encoding="utf-8")
