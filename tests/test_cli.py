@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from partita.runs.folder import FILES
+from partita.runs.manifest import MANIFEST
 
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
 
@@ -42,7 +43,7 @@ class TestDemo:
     def test_runs_twice_in_a_row_and_leaves_its_table_and_the_files_of_a_run(self, two_runs):
         folder, runs, first = two_runs
         assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
-        assert {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", *FILES}
+        assert {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", MANIFEST, *FILES}
 
     def test_is_cluster_on_its_own_table(self, two_runs, tmp_path):
         folder, _, _ = two_runs
@@ -155,6 +156,7 @@ def test_the_table_has_what_the_demo_says(tmp_path):
     for name, (categories, _) in CATEGORICAL.items():
         assert {cell for cell in table[name] if cell is not None} == set(categories)
     of_columns = Table.read(np.column_stack(gaps))
-    of_file = Table.read(write_customers(tmp_path))
+    write_customers(tmp_path / "customers.csv")
+    of_file = Table.read(tmp_path / "customers.csv")
     for block in ("numeric", "codes", "counts"):
         np.testing.assert_array_equal(getattr(of_file, block), getattr(of_columns, block))

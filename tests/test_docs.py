@@ -8,7 +8,7 @@ import matplotlib
 import pytest
 
 from partita import NBCE, Mixture
-from partita.cli import cluster, consensus, summarize
+from partita.cli import cluster, consensus, demo, predict, summarize
 from partita.consensus import base_clusterings
 from partita.demo import write_customers
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
@@ -106,15 +106,17 @@ def test_the_readme_opens_with_the_two_commands():
 
 def test_the_readme_shows_the_table_that_the_demo_clusters(tmp_path):
     shown = (ROOT / "README.md").read_text().split("```text\n")[1].splitlines()
-    understood = describe_input(read_input(Request(write_customers(tmp_path), {})))
+    write_customers(tmp_path / "customers.csv")
+    understood = describe_input(read_input(Request(tmp_path / "customers.csv", {})))
     assert shown[0] == understood[0].replace(f"{tmp_path}", "partita-demo")
     assert shown[1 : len(understood)] == understood[1:]
     groups = next(line for line in shown if "How many groups there are" in line)
     assert sum(line.startswith("  group ") for line in shown) == int(groups.split(maxsplit=1)[0])
 
 
-@pytest.mark.parametrize("command", [cluster, consensus, summarize])
+@pytest.mark.parametrize("command", [cluster, consensus, demo, predict, summarize])
 def test_every_option_of_the_command_is_described(command):
     text = (ROOT / "docs" / "command-line.md").read_text()
-    for option in list(inspect.signature(command).parameters)[1:]:
-        assert f"`--{option.replace('_', '-')}" in text
+    for option in inspect.signature(command).parameters.values():
+        if option.default is not option.empty:
+            assert f"`--{option.name.replace('_', '-')}" in text

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_PROBE = "writable"
+
 
 @contextmanager
 def replacing(*targets: Path) -> Iterator[tuple[Path, ...]]:
@@ -19,7 +21,7 @@ def replacing(*targets: Path) -> Iterator[tuple[Path, ...]]:
     try:
         yield temporaries
         for temporary in temporaries:
-            _flush(temporary)
+            flush(temporary)
         for temporary, target in zip(temporaries, targets):
             os.replace(temporary, target)
     finally:
@@ -27,6 +29,20 @@ def replacing(*targets: Path) -> Iterator[tuple[Path, ...]]:
             temporary.unlink(missing_ok=True)
     for folder in {target.parent for target in targets}:
         _flush_folder(folder)
+
+
+def flush(path: Path) -> None:
+    """Have all that was written to a file on disk."""
+    with open(path, "r+b") as file:
+        os.fsync(file.fileno())
+
+
+def check_writable(folder: Path) -> None:
+    """Make sure that a file can be made in a folder; raises OSError otherwise. No file that is there is touched."""
+    temporary = _temporary(folder / _PROBE)
+    open(temporary, "xb").close()
+    temporary.unlink()
+    remove_leftovers(folder / _PROBE)
 
 
 def remove_leftovers(target: Path) -> None:
@@ -52,11 +68,6 @@ def _may_run(process: int) -> bool:
     except PermissionError:
         return True
     return process != os.getpid()
-
-
-def _flush(path: Path) -> None:
-    with open(path, "r+b") as file:
-        os.fsync(file.fileno())
 
 
 def _flush_folder(folder: Path) -> None:

@@ -29,6 +29,12 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same ans
 MaxUnpacked = Annotated[
     str | None, typer.Option(metavar="SIZE", help="What a compressed file may unpack to, if you trust it: 500MB, 4GB.")
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files in the folder also where partita did not write them.")
+]
+SafeCsv = Annotated[
+    bool, typer.Option("--safe-csv", help="Keep spreadsheets from computing text: =1+1 is written as '=1+1.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
@@ -96,6 +102,8 @@ def cluster(
     max_time: MaxTime = None,
     seed: Seed = 0,
     max_unpacked: MaxUnpacked = None,
+    force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the groups in a table and write them to a folder.
@@ -123,7 +131,7 @@ def cluster(
             seed=seed,
             max_unpacked=bytes_of(max_unpacked),
         )
-    cluster_table(request, out or default_folder(table), quiet)
+    cluster_table(request, out or default_folder(table), quiet, force=force, safe_csv=safe_csv)
 
 
 @app.command()
@@ -153,6 +161,8 @@ def consensus(
     max_time: MaxTime = None,
     seed: Seed = 0,
     max_unpacked: MaxUnpacked = None,
+    force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the one clustering that many clusterings of the same objects agree on, and write it to a folder.
@@ -183,7 +193,7 @@ def consensus(
             seed=seed,
             max_unpacked=bytes_of(max_unpacked),
         )
-    find_consensus_of(request, out or default_folder(labels), quiet)
+    find_consensus_of(request, out or default_folder(labels), quiet, force=force, safe_csv=safe_csv)
 
 
 @app.command()
@@ -194,6 +204,8 @@ def predict(
         Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
     ] = None,
     max_unpacked: MaxUnpacked = None,
+    force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Label rows never seen by the groups of an earlier run.
@@ -202,20 +214,24 @@ def predict(
     group that the run did not see.
     """
     with refusing():
-        from partita.runs.folder import AGREEMENT, FILES, PREDICTIONS, refuse_to_replace
-        from partita.runs.predicting import open_run, write_predictions
+        from partita.runs.folder import PREDICTIONS
+        from partita.runs.predicting import is_beside, open_run, write_predictions
         from partita.runs.predicting import predict as predict_rows
         from partita.runs.request import bytes_of
+        from partita.runs.run_folder import RunFolder, refuse_to_replace
 
         target = out or run / PREDICTIONS
         if target.is_dir():
             raise IsADirectoryError(f"{str(target)!r} is a folder: name a file in it with --out.")
-        model, set_aside = open_run(run)
-        for kept in (table, *(run / name for name in (*FILES, AGREEMENT))):
+        earlier = open_run(run)
+        for kept in (table, *earlier.paths):
             refuse_to_replace(kept, [target])
-        predictions = predict_rows(model, set_aside, table, bytes_of(max_unpacked))
-    with writing_to(target):
-        write_predictions(predictions, target)
+        folder = RunFolder(run, earlier.command, force or out is not None) if is_beside(target, run) else None
+        if folder is not None:
+            folder.refuse_others([PREDICTIONS])
+        predictions = predict_rows(earlier.model, earlier.request, table, bytes_of(max_unpacked))
+    with refusing(), writing_to(target):
+        write_predictions(predictions, target, folder, safe_csv=safe_csv)
     say([*predictions.describe(), f"Written to {target}."], quiet)
 
 
@@ -238,6 +254,8 @@ def summarize(
     ] = None,
     seed: Seed = 0,
     max_unpacked: MaxUnpacked = None,
+    force: Force = False,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Sum up draws of a partition that any program made, and write the answer to a folder.
@@ -249,23 +267,24 @@ def summarize(
     """
     out = out or default_folder(draws)
     with refusing():
-        from partita.runs.folder import prepare_folder, refuse_to_mix, refuse_to_replace
         from partita.runs.request import bytes_of
+        from partita.runs.run_folder import RunFolder, refuse_to_replace
         from partita.runs.summarizing import SummaryRequest, read_draws_file
         from partita.runs.summarizing import summarize as sum_up
-        from partita.runs.summary_files import FILES, write_summary
+        from partita.runs.summary_files import COMMAND, FILES, write_summary
         from partita.runs.summary_words import describe_draws, describe_summary
 
+        folder = RunFolder(out, COMMAND, force)
         limit = bytes_of(max_unpacked)
         given = read_draws_file(SummaryRequest(draws, loss, entropy, max_clusters, min_size, runs, seed, limit))
         refuse_to_replace(draws, [out / name for name in FILES])
-        refuse_to_mix(out, FILES)
-    with made(out), writing_to(out):
-        prepare_folder(out, FILES)
+        folder.refuse_others(FILES)
+    with made(out), refusing(), writing_to(out):
+        folder.prepare(FILES)
         say([*describe_draws(given), ""], quiet)
         with refusing():
             summary = sum_up(given)
-        write_summary(summary, out)
+        write_summary(summary, folder, safe_csv=safe_csv)
     say([*describe_summary(summary), "", f"Written to {out}: {', '.join(FILES)}."], quiet)
 
 
@@ -275,13 +294,19 @@ def demo(
         "partita-demo"
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler; the table is always the same.")] = 0,
+    force: Force = False,
 ) -> None:
     """Cluster a built-in table of 300 shop customers: 'partita cluster' on the file customers.csv that it writes."""
-    from partita.demo import write_customers
-    from partita.runs.folder import prepare_folder
-    from partita.runs.request import Request
+    with refusing():
+        from partita.demo import CUSTOMERS, write_customers
+        from partita.runs.folder import COMMAND, FILES
+        from partita.runs.request import Request
+        from partita.runs.run_folder import RunFolder
 
-    with writing_to(out):
-        prepare_folder(out)
-        table = write_customers(out)
-    cluster_table(Request(table=table, types={}, seed=seed), out, quiet=False)
+        folder = RunFolder(out, COMMAND, force)
+        folder.refuse_others((*FILES, CUSTOMERS))
+    with refusing(), writing_to(out):
+        folder.prepare((*FILES, CUSTOMERS))
+        with folder.writing_beside(CUSTOMERS) as (path,):
+            write_customers(path)
+    cluster_table(Request(table=out / CUSTOMERS, types={}, seed=seed), out, quiet=False, force=force)

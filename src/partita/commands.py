@@ -20,47 +20,52 @@ def default_folder(table: Path) -> Path:
     return Path(f"partita-{name or 'table'}")
 
 
-def cluster_table(request: "Request", out: Path, quiet: bool) -> None:
+def cluster_table(request: "Request", out: Path, quiet: bool, *, force: bool = False, safe_csv: bool = False) -> None:
     """Cluster a table and write the run to a folder."""
     with refusing():
         from partita.runs.clustering import cluster as cluster_rows
         from partita.runs.clustering import mixture_for, read_input
-        from partita.runs.folder import FILES, prepare_folder, refuse_to_mix, refuse_to_replace, write_run
+        from partita.runs.folder import COMMAND, FILES, write_run
+        from partita.runs.run_folder import RunFolder, refuse_to_replace
         from partita.runs.words import describe_input, describe_run
 
+        folder = RunFolder(out, COMMAND, force)
         given = read_input(request)
         refuse_to_replace(request.table, [out / name for name in FILES])
-        refuse_to_mix(out)
+        folder.refuse_others(FILES)
         model = mixture_for(given, progress=not quiet)
     with writing_to(out):
-        prepare_folder(out)
+        folder.prepare(FILES)
     say([*describe_input(given), ""], quiet)
     with refusing():
         run = cluster_rows(given, model)
-    with writing_to(out):
-        write_run(run, out)
+    with refusing(), writing_to(out):
+        write_run(run, folder, safe_csv=safe_csv)
     say([*describe_run(run), "", *_written(out, FILES)], quiet)
 
 
-def find_consensus_of(request: "ConsensusRequest", out: Path, quiet: bool) -> None:
+def find_consensus_of(
+    request: "ConsensusRequest", out: Path, quiet: bool, *, force: bool = False, safe_csv: bool = False
+) -> None:
     """Find the consensus of a file of clusterings and write it to a folder."""
     with refusing():
         from partita.runs.clustering import cluster as cluster_rows
         from partita.runs.consensus import read_labels
-        from partita.runs.consensus_files import FILES, write_consensus
+        from partita.runs.consensus_files import COMMAND, FILES, write_consensus
         from partita.runs.consensus_words import describe_consensus, describe_labels
-        from partita.runs.folder import prepare_folder, refuse_to_mix, refuse_to_replace
+        from partita.runs.run_folder import RunFolder, refuse_to_replace
 
+        folder = RunFolder(out, COMMAND, force)
         model = request.model(progress=not quiet)
         given = read_labels(request)
         refuse_to_replace(request.labels, [out / name for name in FILES])
-        refuse_to_mix(out, FILES)
-    with made(out), writing_to(out):
-        prepare_folder(out, FILES)
+        folder.refuse_others(FILES)
+    with made(out), refusing(), writing_to(out):
+        folder.prepare(FILES)
         say([*describe_labels(given), ""], quiet)
         with refusing():
             run = cluster_rows(given, model)
-        write_consensus(run, out)
+        write_consensus(run, folder, safe_csv=safe_csv)
     say([*describe_consensus(run), "", *_written(out, FILES)], quiet)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from partita.printable import printable
+
 BAD_INPUT = 2
 TRACEBACK = "PARTITA_TRACEBACK"
 
@@ -20,11 +22,6 @@ def say(lines: Iterable[str], quiet: bool) -> None:
         typer.echo("\n".join(map(printable, lines)))
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def printable(line: str) -> str:
-    """The line without what could move a terminal's cursor or change its colours."""
-    return "".join(c if c.isprintable() else " " for c in line)
 
 
 def complain(words: str) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.atomic import replacing
 from partita.runs.columns import to_csv
 
+CUSTOMERS = "customers.csv"
 TABLE_SEED = 20
 GROUP_SHARES = (0.36, 0.28, 0.22, 0.14)
 MISSING_SHARE = 0.05
@@ -42,9 +42,6 @@ def customers(n_rows: int = 300) -> dict[str, np.ndarray]:
     return columns
 
 
-def write_customers(folder: Path) -> Path:
-    """Write the table to ``customers.csv`` in a folder; missing cells are empty."""
-    path = folder / "customers.csv"
-    with replacing(path) as (temporary,):
-        temporary.write_text(to_csv(customers()), encoding="utf-8")
-    return path
+def write_customers(path: Path) -> None:
+    """Write the table to a CSV file; missing cells are empty."""
+    path.write_text(to_csv(customers()), encoding="utf-8")

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from partita.engines.model import Model
 from partita.predictive import Clusters
+from partita.printable import printable
 from partita.table import Table
 from partita.table.schema import Schema
 from partita.table.wording import count_of, name_some
@@ -62,10 +63,11 @@ class Explanation:
             return f"Group {self.label} is the only one."
         lines = [f"Group {self.label} against group {self.runner_up}: {self.total:+.2f} nats ({_odds(self.total)})."]
         ranked = sorted(self.log_weights, key=lambda name: -abs(self.log_weights[name]))
-        width = max(map(len, [*ranked[:SHOWN_COLUMNS], "group sizes"]))
-        for name in ranked[:SHOWN_COLUMNS]:
+        shown = {name: printable(name) for name in ranked[:SHOWN_COLUMNS]}
+        width = max(map(len, [*shown.values(), "group sizes"]))
+        for name, words in shown.items():
             value = "missing" if self.values[name] is None else _short(self.values[name])
-            lines.append(f"  {name:{width}}  {self.log_weights[name]:+8.2f}  {value}")
+            lines.append(f"  {words:{width}}  {self.log_weights[name]:+8.2f}  {value}")
         rest = ranked[SHOWN_COLUMNS:]
         if rest:
             weight = sum(self.log_weights[name] for name in rest)
@@ -181,4 +183,4 @@ def _odds(nats: float) -> str:
 
 
 def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else printable(value)

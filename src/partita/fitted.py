@@ -14,6 +14,7 @@ from partita.parameters import whole_number
 from partita.posterior import Posterior
 from partita.posterior.membership import runners_up
 from partita.predictive import Clusters, is_far, log_posterior_predictive
+from partita.printable import printable_errors
 from partita.profile import profile
 from partita.responsibilities import PosteriorPlan, posterior_given
 from partita.table import Schema, Table
@@ -152,7 +153,8 @@ class Fitted:
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         if not isinstance(X, str | os.PathLike | Table):
-            _check_feature_names(self, X, reset=False)
+            with printable_errors():
+                _check_feature_names(self, X, reset=False)
         if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
             _check_n_features(self, X, reset=False)
         return self._read_table(X, self._model.table.schema)

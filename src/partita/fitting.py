@@ -28,6 +28,7 @@ from partita.parameters import check_random_state
 from partita.posterior import Posterior
 from partita.posterior.estimate import Options, estimate_tied
 from partita.predictive import Clusters, Expected, clusters_of
+from partita.printable import printable_errors
 from partita.priors import Prior, StickBreaking
 from partita.responsibilities import PosteriorPlan
 from partita.sampling import sample
@@ -107,7 +108,8 @@ class Fitting(Fitted):
 
     def _note_columns(self, X: Any, table: Table) -> None:
         if not isinstance(X, str | os.PathLike | Table):
-            _check_feature_names(self, X, reset=True)
+            with printable_errors():
+                _check_feature_names(self, X, reset=True)
             _check_n_features(self, X, reset=True)
             return
         self.n_features_in_ = len(table.names)

@@ -17,6 +17,7 @@ from partita.fitting import Fitting
 from partita.json_options import from_json, options_from_json, to_json
 from partita.posterior import Posterior
 from partita.predictive import Clusters, Components, Expected
+from partita.printable import printable
 from partita.table import Origin, Schema, Table
 
 _ESTIMATORS = {"Mixture": "partita.mixture", "NBCE": "partita.consensus"}
@@ -68,7 +69,7 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
     name = header.get("estimator", "Mixture")
     if name not in _ESTIMATORS:
         raise UnknownClassError(
-            f"The file holds a {name}, which this version of partita does not know: upgrade partita."
+            f"The file holds a {printable(name)}, which this version of partita does not know: upgrade partita."
         )
     kind = getattr(import_module(_ESTIMATORS[name]), name)
     estimator = kind(**options_from_json(kind, header["options"]))

@@ -8,11 +8,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.fuzzing import examples
+from tests.fuzzing.sealing import DEEP, Parts, sealed
 
 import partita
 from partita import Posterior
-from tests.fuzzing import examples
-from tests.fuzzing.sealing import DEEP, Parts, sealed
 
 REFUSED = "is not as partita writes files|is damaged or incomplete"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fuzzing import examples
+from tests.fuzzing.sealing import Parts
 
 from partita.files.layout import Field, Layout, Member, MismatchError
 from partita.files.layouts import MIXTURE, POSTERIOR
-from tests.fuzzing import examples
-from tests.fuzzing.sealing import Parts
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "file-format.md"
 

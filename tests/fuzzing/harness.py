@@ -29,8 +29,8 @@ class Failure:
 def failures(case: Case, seeds: Iterable[int], *, workers: int = 2, seconds: int = SECONDS) -> list[Failure]:
     """Run ``case(seed, folder)`` for every seed; the folder is new and goes away.
 
-    A case fails when its process crashes, is not done after ``seconds``, takes more than `MEMORY` beyond what the parent
-    has, or raises anything but `DOCUMENTED` errors in words without control characters.
+    A case fails when its process crashes, is not done after ``seconds``, takes more than `MEMORY` beyond what the
+    parent has, or raises anything but `DOCUMENTED` errors in words without control characters.
     """
     waiting = iter(seeds)
     running: dict[int, tuple[int, tempfile.TemporaryDirectory]] = {}

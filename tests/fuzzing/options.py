@@ -6,12 +6,13 @@ import random
 from pathlib import Path
 from typing import Any
 
+from tests.fuzzing.saved_files import HOSTILE, places
+
 from partita import NBCE, Mixture
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.json_options import options_from_json, to_json
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
-from tests.fuzzing.saved_files import HOSTILE, places
 
 OPTIONS: list[Any] = [
     Mixture(),

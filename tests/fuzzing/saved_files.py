@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.fuzzing.sealing import DEEP, Parts, sealed
 
 import partita
 from partita import Posterior
-from tests.fuzzing.sealing import DEEP, Parts, sealed
 
 HOSTILE: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -(2**63) - 1, 10**30, 0.0, 0.5, -0.5,
-    1e-300, 1e300, float("nan"), float("inf"), -float("inf"), "", "os", "os.path", "antigravity", "a" * 1500, "\x1b[31m",
-    "\u202e", "gibbs", "em", "vb", "numeric", "categorical", "count", "pandas", "polars", [], {}, [None], [1, 2, 3],
-    [[[[]]]], {"list": []}, {"mapping": []}, {"array": {"list": [1.0]}, "dtype": "<f8"}, {"array": 1, "dtype": "O"},
+    1e-300, 1e300, float("nan"), float("inf"), -float("inf"), "", "os", "os.path", "antigravity", "a" * 1500,
+    "\x1b[31m", "\u202e", "gibbs", "em", "vb", "numeric", "categorical", "count", "pandas", "polars", [], {}, [None],
+    [1, 2, 3], [[[[]]]], {"list": []}, {"mapping": []}, {"array": {"list": [1.0]}, "dtype": "<f8"}, {"array": 1, "dtype": "O"},
     {"array": {"list": [1]}, "dtype": "V1000000000"}, {"prior": "dirichlet-process", "options": {}},
     {"prior": "stick-breaking", "options": {"n_components": 10**9}}, {"engine": "em", "options": {}},
     {"family": "gaussian", "options": {"covariance": "full"}}, {"prior": "no-such", "options": {}},
@@ -193,9 +193,9 @@ def compress(rng: random.Random, parts: Parts) -> None:
 
 
 MUTATIONS = (
-    replace_value, replace_value, replace_value, replace_value, remove_value, repeat_value, swap_values, nest_value, nest_deeply,
-    change_number, change_number, change_number, change_shape, change_shape, change_type, change_bytes_of_array,
-    lie_about_shape, pickle_array, exchange_arrays, drop_array, compress,
+    replace_value, replace_value, replace_value, replace_value, remove_value, repeat_value, swap_values, nest_value,
+    nest_deeply, change_number, change_number, change_number, change_shape, change_shape, change_type,
+    change_bytes_of_array, lie_about_shape, pickle_array, exchange_arrays, drop_array, compress,
 )  # fmt: skip
 
 

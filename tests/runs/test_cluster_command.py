@@ -11,6 +11,7 @@ import pytest
 from tests.runs.conftest import process, two_groups
 
 import partita as package
+from partita.runs.manifest import MANIFEST
 
 FILES = {"labels.csv", "summary.json", "profile.csv", "posterior.partita", "coclustering.png"}
 QUICK = ["--chains", "2", "--draws", "30"]
@@ -35,7 +36,7 @@ class TestRun:
     def test_ends_well_and_writes_all_files(self, finished):
         folder, done = finished
         assert done.returncode == 0, done.stderr
-        assert {path.name for path in folder.iterdir()} == FILES
+        assert {path.name for path in folder.iterdir()} == FILES | {MANIFEST}
 
     def test_shows_no_progress_on_a_pipe(self, finished):
         assert "sweep" not in finished[1].stdout + finished[1].stderr
@@ -143,7 +144,7 @@ def test_types_ignored_columns_and_priors_take_effect(table, partita, tmp_path):
 def test_quiet_prints_nothing(table, partita, tmp_path):
     done = partita("cluster", table, "--out", tmp_path / "out", "--quiet", *QUICK)
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES | {MANIFEST}
 
 
 def test_warnings_say_what_to_do(table, partita, tmp_path):

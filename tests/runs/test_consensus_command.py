@@ -15,6 +15,7 @@ from tests.runs.conftest import COMMAND, everything_from, process
 
 import partita as package
 from partita.consensus import NBCE
+from partita.runs.manifest import MANIFEST
 
 FILES = ["labels.csv", "agreement.csv", "summary.json", "posterior.partita", "coclustering.png"]
 QUICK = ["--chains", "2", "--draws", "40"]
@@ -80,7 +81,7 @@ class TestRun:
     def test_ends_well_and_writes_all_files(self, finished):
         folder, done = finished
         assert done.returncode == 0, done.stderr
-        assert {path.name for path in folder.iterdir()} == set(FILES)
+        assert {path.name for path in folder.iterdir()} == {MANIFEST, *FILES}
         assert done.stderr == ""
         assert done.stdout.endswith(f"\n\nWritten to partita-votes: {', '.join(FILES)}.\n")
 

@@ -10,6 +10,7 @@ from tests.runs.test_consensus_command import QUICK, TRUTH, about, labels_in, ro
 
 import partita as package
 from partita.consensus import NBCE
+from partita.runs.manifest import MANIFEST, Manifest, write_manifest
 
 pytestmark = pytest.mark.xdist_group("consensus")
 GOOD = "a,b\n" + "".join(f"{i % 2},{'xy'[i % 2]}\n" for i in range(20))
@@ -168,17 +169,15 @@ class TestRefusals:
         done = partita("consensus", tmp_path / "labels.csv", "--out", tmp_path)
         assert (done.code, (tmp_path / "labels.csv").read_text()) == (2, GOOD)
         assert "which is read: choose another place with --out" in done.err
-        for command, other, mark in (
-            ("consensus", "cluster", "profile.csv"),
-            ("cluster", "consensus", "agreement.csv"),
-        ):
-            out = tmp_path / command
+        for command, other in (("consensus", "cluster"), ("cluster", "consensus"), ("consensus", "summarize")):
+            out = tmp_path / f"{command} over {other}"
             out.mkdir()
-            (out / mark).write_text("old")
-            done = partita(command, tmp_path / "labels.csv", "--out", out)
-            assert done.code == 2
-            assert f"holds the result of 'partita {other}', which would be replaced in part" in done.err
-            assert [path.name for path in out.iterdir()] == [mark]
+            write_manifest(out, Manifest(f"partita {other}"))
+            for force in ([], ["--force"]):
+                done = partita(command, tmp_path / "labels.csv", "--out", out, *force)
+                assert done.code == 2
+                assert f"holds the result of 'partita {other}', which would be replaced in part" in done.err
+                assert [path.name for path in out.iterdir()] == [MANIFEST]
 
 
 @pytest.fixture(scope="module")
@@ -186,12 +185,13 @@ def run(tmp_path_factory):
     """The folder of a run whose objects had names."""
     from partita.runs.clustering import cluster
     from partita.runs.consensus import ConsensusRequest, read_labels
-    from partita.runs.consensus_files import write_consensus
+    from partita.runs.consensus_files import COMMAND, write_consensus
+    from partita.runs.run_folder import RunFolder
 
     folder = tmp_path_factory.mktemp("predict")
     write(folder / "votes.csv", {"name": [f"o{i}" for i in range(60)], **votes()})
     request = ConsensusRequest(folder / "votes.csv", id="name", chains=2, draws=40)
-    write_consensus(cluster(read_labels(request), request.model(progress=False)), folder)
+    write_consensus(cluster(read_labels(request), request.model(progress=False)), RunFolder(folder, COMMAND))
     return folder
 
 

@@ -17,12 +17,14 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
     (folder / "things.csv").write_text("\n".join(two_groups()) + "\n")
     from partita.runs.clustering import cluster, mixture_for, read_input
-    from partita.runs.folder import prepare_folder, write_run
+    from partita.runs.folder import COMMAND, FILES, write_run
     from partita.runs.request import Request
+    from partita.runs.run_folder import RunFolder
 
     given = read_input(Request(folder / "things.csv", {}, id="id", chains=2, draws=200))
-    prepare_folder(folder / "out")
-    write_run(cluster(given, mixture_for(given, progress=False)), folder / "out")
+    out = RunFolder(folder / "out", COMMAND)
+    out.prepare(FILES)
+    write_run(cluster(given, mixture_for(given, progress=False)), out)
     return folder / "out"
 
 
@@ -99,21 +101,14 @@ def test_rows_without_any_value_are_flagged_and_a_folder_is_no_file(run, partita
     assert "is a folder: name a file in it with --out." in done.err
 
 
-def test_a_folder_that_is_no_run(run, partita, tmp_path):
+def test_a_folder_that_is_no_run(partita, tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("size,colour\n10,red\n")
     for folder, words in (
         (tmp_path / "none", "does not exist: RUN is the folder that 'partita cluster' or 'partita consensus' wrote"),
         (new, "is a file, not a folder"),
-        (tmp_path, "has no posterior.partita"),
+        (tmp_path, "has no manifest.json: RUN is the folder"),
     ):
         done = partita("predict", folder, new)
         assert done.code == 2
         assert words in done.err
-    (tmp_path / "posterior.partita").write_bytes((run / "posterior.partita").read_bytes()[:-9])
-    (tmp_path / "summary.json").write_text("{}")
-    assert "is damaged or incomplete" in partita("predict", tmp_path, new).err
-    (tmp_path / "posterior.partita").write_bytes((run / "posterior.partita").read_bytes())
-    done = partita("predict", tmp_path, new)
-    assert done.code == 2
-    assert "summary.json' is damaged" in done.err

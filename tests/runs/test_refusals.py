@@ -135,14 +135,14 @@ def test_a_full_disk_keeps_the_files_of_the_run_before(partita, tmp_path, monkey
     arguments = ["cluster", tmp_path / "t.csv", "--out", tmp_path / "out", "--draws", "5", "--chains", "1"]
     assert partita(*arguments).code == 0
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    flush = atomic._flush
+    flush = atomic.flush
 
     def full(path):
         if "posterior.partita" in path.name:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         flush(path)
 
-    monkeypatch.setattr(atomic, "_flush", full)
+    monkeypatch.setattr(atomic, "flush", full)
     done = partita(*arguments, "--seed", "9")
     assert done.code == 2
     assert re.fullmatch(r"Cannot write to '.*out': No space left on device\. Choose .*--out\.\n", done.err)

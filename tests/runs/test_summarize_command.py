@@ -14,6 +14,7 @@ from tests.runs.conftest import process
 from partita import Posterior, atomic
 from partita.posterior import membership
 from partita.posterior.membership import runners_up
+from partita.runs.manifest import MANIFEST, Manifest, write_manifest
 from partita.runs.summarizing import LOSSES
 
 FILES = {"labels.csv", "summary.json", "posterior.partita", "coclustering.png"}
@@ -48,7 +49,7 @@ class TestRun:
     def test_in_its_own_process(self, draws):
         done = process("summarize", draws.name, cwd=draws.parent)
         assert done.returncode == 0, done.stderr
-        assert {path.name for path in (draws.parent / "partita-draws").iterdir()} == FILES
+        assert {path.name for path in (draws.parent / "partita-draws").iterdir()} == FILES | {MANIFEST}
         assert done.stdout.startswith(
             "draws.csv: 80 draws of 20 objects, no label missing.\n\n3 groups of 10, 7, 3 obj"
         )
@@ -242,7 +243,7 @@ class TestRefusals:
         def full(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-        monkeypatch.setattr(atomic, "_flush", full)
+        monkeypatch.setattr(atomic, "flush", full)
         done = partita(*arguments, "--seed", "9")
         assert done.code == 2
         assert re.fullmatch(r"Cannot write to '.*out': No space left on device\. Choose .*--out\.\n", done.err)
@@ -256,7 +257,7 @@ class TestRefusals:
         assert done.code == 2
         assert "which is read: choose another place with --out" in done.err
         assert (out / "posterior.partita").read_bytes() == before
-        (out / "profile.csv").write_text("cluster\n")
+        write_manifest(out, Manifest("partita cluster"))
         done = partita("summarize", draws, "--out", out)
         assert done.code == 2
         assert "holds the result of 'partita cluster', which would be replaced in part" in done.err

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from partita.parameters import is_number, seed_from, whole_number
 from partita.partitions import Partitions
+from partita.printable import printable_errors
 
 
 def base_clusterings(
@@ -76,7 +77,8 @@ def base_clusterings(
 def _numbers(X: Any) -> Any:
     """A matrix; whether nan will do is the clusterer's to say."""
     try:
-        return check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=2)
+        with printable_errors():
+            return check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=2)
     except ValueError as refusal:
         if "could not convert" not in str(refusal):
             raise

@@ -19,6 +19,7 @@ import numpy as np
 
 from partita.atomic import replacing
 from partita.files.layout import Layout, MismatchError, UnknownClassError
+from partita.printable import printable
 
 FORMAT = "partita"
 FORMAT_VERSION = 1
@@ -31,6 +32,7 @@ _DIGEST_LENGTH = 64
 _LOCAL_HEADER = b"PK\x03\x04"
 _NAME_AT = 30
 _BLOCK = 1 << 20
+_LONGEST_REASON = 300
 _NPY = b"\x93NUMPY\x01\x00"
 _NPY_HEAD = re.compile(
     rb"\{'descr': '(?P<dtype>[<>|][biuf][1248])', 'fortran_order': False,"
@@ -120,7 +122,7 @@ def read_container(path: str | os.PathLike, *layouts: Layout) -> tuple[dict[str,
 
 def foreign(source: str | os.PathLike, why: str) -> str:
     """The words for a file that is whole and yet nothing that partita wrote."""
-    return f"{str(source)!r} is not as partita writes files ({why}): make it again, and do not trust it."
+    return f"{str(source)!r} is not as partita writes files ({_short(why)}): make it again, and do not trust it."
 
 
 @contextmanager
@@ -132,6 +134,11 @@ def building_from(path: str | os.PathLike) -> Iterator[None]:
         raise
     except _IMPOSSIBLE as error:
         raise ValueError(foreign(path, str(error) or type(error).__name__)) from error
+
+
+def _short(words: object) -> str:
+    text = printable(words)
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
 
 
 def is_container(path: str | os.PathLike) -> bool:
@@ -171,7 +178,7 @@ def _layout_of(source: Path, header: Any, layouts: Iterable[Layout]) -> Layout:
         )
     by_kind = {layout.kind: layout for layout in layouts}
     if header["kind"] not in by_kind:
-        raise _RefusedError(f"{str(source)!r} holds a {header['kind']}, not a {' or a '.join(by_kind)}.")
+        raise _RefusedError(f"{str(source)!r} holds a {_short(header['kind'])}, not a {' or a '.join(by_kind)}.")
     return by_kind[header["kind"]]
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partita.plots.canvas import axes_or_new, cluster_colors, groups_in_words, open_frame, rows_in_words, say_title
 from partita.plots.rows import spread
+from partita.printable import printable
 from partita.table import Table
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def clusters(mixture: "Mixture", columns: Sequence[Any] | None = None, ax: "Axes
     across, up = data.points[order].T
     ax.scatter(across, up, s=area, c=colors[order], linewidths=0, zorder=2)
     _draw_ellipses(ax, data, palette)
-    ax.set_xlabel(data.columns[0])
-    ax.set_ylabel(data.columns[1])
+    ax.set_xlabel(printable(data.columns[0]))
+    ax.set_ylabel(printable(data.columns[1]))
     open_frame(ax)
     say_title(ax, _title(data))
     return ax

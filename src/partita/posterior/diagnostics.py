@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.printable import printable
+
 RHAT = 1.01
 ESS = 400
 MEMBERSHIP_RHAT = 1.05
@@ -83,9 +85,10 @@ class Diagnostics:
         return self._verdict_on_agreement() or self._verdict_on_size() or "Chains agree."
 
     def __str__(self) -> str:
-        width = max(len(name) for name in ["trace", *self.table])
+        names = [printable(name) for name in self.table]
+        width = max(map(len, ["trace", *names]))
         lines = [f"{'trace':<{width}}  {'R-hat':>6}  {'ESS':>7}"]
-        for name, row in self.table.items():
+        for name, row in zip(names, self.table.values()):
             lines.append(f"{name:<{width}}  {row['rhat']:>6.3f}  {row['ess']:>7.0f}")
         return "\n".join([*lines, self.verdict])
 
@@ -97,7 +100,7 @@ class Diagnostics:
         unsettled = self._first_above(self._scalars, RHAT)
         sentence = "Only one chain: agreement between chains cannot be judged"
         if unsettled:
-            return f"{sentence}, and {unsettled} still drifts {self._rhat_of(unsettled)}: run longer."
+            return f"{sentence}, and {printable(unsettled)} still drifts {self._rhat_of(unsettled)}: run longer."
         small = self._verdict_on_size()
         return f"{sentence}; {small[0].lower()}{small[1:]}" if small else f"{sentence}."
 
@@ -108,17 +111,17 @@ class Diagnostics:
         if self._first_above({"membership": self.table.get("membership", {"rhat": 1.0})}, MEMBERSHIP_RHAT):
             return f"{on_k} who belongs where {self._rhat_of('membership')}: run longer or from other starts."
         unsettled = self._first_above(self._scalars, RHAT)
-        return f"{on_k} {unsettled} {self._rhat_of(unsettled)}: run longer." if unsettled else ""
+        return f"{on_k} {printable(unsettled)} {self._rhat_of(unsettled)}: run longer." if unsettled else ""
 
     def _verdict_on_size(self) -> str:
         small = [(row["ess"], name) for name, row in self._scalars.items() if not row["ess"] >= ESS]
         if not small:
             return ""
         ess, name = min(small)
-        return f"Too few effective draws ({name}: {ess:.0f} of {ESS}): run longer."
+        return f"Too few effective draws ({printable(name)}: {ess:.0f} of {ESS}): run longer."
 
     def _rhat_of(self, name: str) -> str:
-        return f"(R-hat {self.table[name]['rhat']:.2f} on {name})"
+        return f"(R-hat {self.table[name]['rhat']:.2f} on {printable(name)})"
 
     @staticmethod
     def _first_above(rows: Mapping[str, Mapping[str, float]], limit: float) -> str | None:

@@ -20,6 +20,7 @@ from partita.posterior.coding import code_labels, code_numbers, holds_numbers
 from partita.posterior.draw_text import read_text
 from partita.posterior.posterior import Posterior
 from partita.posterior.row_names import has_row_names
+from partita.printable import printable
 from partita.table.files import read_parquet_or_text, shown_path
 from partita.table.source import frame_or_other
 from partita.table.wording import count_of, name_some
@@ -67,7 +68,8 @@ def _read_path(path: str | os.PathLike, max_unpacked: int | None) -> Posterior:
         return _named(*(read_text(content, shown) if isinstance(content, bytes) else _read(content)))
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(str(error) if shown in str(error) else f"{shown}: {error}") from None
+        words = printable(error)  # pyarrow may quote a cell
+        raise kind(words if shown in words else f"{shown}: {words}") from None
 
 
 def _read(draws: Any) -> tuple[Any, list[str] | None]:

@@ -1,40 +1,40 @@
 """The files of a consensus: labels, agreement of the clusterings, what was found, the model, and a picture."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import partita
-from partita.atomic import replacing
 from partita.runs.agreement import Agreement, agreement_of
 from partita.runs.clustering import Run
 from partita.runs.columns import columns_of, to_csv
-from partita.runs.folder import AGREEMENT, MODEL, SUMMARY, draw, row_names
+from partita.runs.folder import MODEL, SUMMARY, draw, row_names
+from partita.runs.run_folder import RunFolder
 from partita.runs.words import CONFIDENT, confidence
 
-FILES = ("labels.csv", AGREEMENT, SUMMARY, MODEL, "coclustering.png")
+FILES = ("labels.csv", "agreement.csv", SUMMARY, MODEL, "coclustering.png")
+COMMAND = "partita consensus"
 
 
-def write_consensus(run: Run, folder: Path) -> None:
-    """Write all `FILES`: each is the old one or the whole new one at any moment."""
+def write_consensus(run: Run, folder: RunFolder, *, safe_csv: bool = False) -> None:
+    """Write all `FILES`, which become visible as a whole."""
     agreement = agreement_of(run)
-    with replacing(*(folder / name for name in FILES)) as (labels, clusterings, about, model, picture):
-        labels.write_text(labels_csv(run), encoding="utf-8")
-        clusterings.write_text(agreement_csv(agreement), encoding="utf-8")
+    with folder.writing_run(FILES) as (labels, clusterings, about, model, picture):
+        labels.write_text(labels_csv(run, safe_csv), encoding="utf-8")
+        clusterings.write_text(agreement_csv(agreement, safe_csv), encoding="utf-8")
         about.write_text(json.dumps(consensus_json(run, agreement), indent=2) + "\n", encoding="utf-8")
         run.model.save(model)
         draw(run.model.posterior_, run.model.labels_, picture)
 
 
-def labels_csv(run: Run) -> str:
+def labels_csv(run: Run, safe: bool = False) -> str:
     """Id or row number, label, confidence and runner-up of every object, and whether it has no label anywhere."""
     names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
-    return to_csv(names | columns_of(run.model.to_frame()))
+    return to_csv(names | columns_of(run.model.to_frame()), safe=safe)
 
 
-def agreement_csv(found: Agreement) -> str:
+def agreement_csv(found: Agreement, safe: bool = False) -> str:
     """A line per base clustering."""
     return to_csv(
         {
@@ -43,7 +43,8 @@ def agreement_csv(found: Agreement) -> str:
             "n_labelled": found.n_labelled,
             "nats": found.nats,
             "entropy": found.entropy,
-        }
+        },
+        safe=safe,
     )
 
 

@@ -1,72 +1,40 @@
 """The files of a run: labels, summary, profile, the model with its posterior, and a picture."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 import partita
-from partita.atomic import remove_leftovers, replacing
 from partita.posterior import Posterior
 from partita.runs.clustering import Run
 from partita.runs.columns import columns_of, to_csv
+from partita.runs.run_folder import RunFolder
 from partita.runs.words import CONFIDENT, confidence
 
 MODEL = "posterior.partita"
 SUMMARY = "summary.json"
 PREDICTIONS = "predictions.csv"
-PROFILE = "profile.csv"
-AGREEMENT = "agreement.csv"
-FILES = ("labels.csv", SUMMARY, PROFILE, MODEL, "coclustering.png")
-MADE_BY = {PROFILE: "partita cluster", AGREEMENT: "partita consensus"}
+FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
+COMMAND = "partita cluster"
 
 
-def prepare_folder(folder: Path, files: Iterable[str] = FILES) -> None:
-    """Make the folder and make sure that files can be written into it; raises OSError otherwise.
-
-    What killed processes left of ``files`` is removed.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / ".writable") as (temporary,):
-        temporary.write_bytes(b"")
-    (folder / ".writable").unlink()
-    for name in files:
-        remove_leftovers(folder / name)
-
-
-def refuse_to_replace(kept: Path, targets: Iterable[Path]) -> None:
-    """Refuse to write over a file that is read."""
-    for target in targets:
-        if kept.exists() and target.exists() and target.samefile(kept):
-            raise ValueError(f"The result would replace {str(kept)!r}, which is read: choose another place with --out.")
-
-
-def refuse_to_mix(folder: Path, files: Iterable[str] = FILES) -> None:
-    """Refuse a folder in which a file of another command would stay beside ``files`` and belong to other groups."""
-    for name in MADE_BY.keys() - set(files):
-        if (folder / name).exists():
-            raise ValueError(
-                f"{str(folder)!r} holds the result of {MADE_BY[name]!r}, which would be replaced in part: choose"
-                " another folder with --out."
-            )
-
-
-def write_run(run: Run, folder: Path) -> None:
-    """Write all `FILES` of a run: each is the old one or the whole new one at any moment."""
-    with replacing(*(folder / name for name in FILES)) as (labels, about, profile, model, picture):
-        labels.write_text(labels_csv(run), encoding="utf-8")
+def write_run(run: Run, folder: RunFolder, *, safe_csv: bool = False) -> None:
+    """Write all `FILES` of a run, which become visible as a whole."""
+    with folder.writing_run(FILES) as (labels, about, profile, model, picture):
+        labels.write_text(labels_csv(run, safe_csv), encoding="utf-8")
         about.write_text(json.dumps(summary(run), indent=2) + "\n", encoding="utf-8")
-        profile.write_text(to_csv(columns_of(run.model.profile_)), encoding="utf-8")
+        profile.write_text(to_csv(columns_of(run.model.profile_), safe=safe_csv), encoding="utf-8")
         run.model.save(model)
         draw(run.model.posterior_, run.model.labels_, picture)
 
 
-def labels_csv(run: Run) -> str:
+def labels_csv(run: Run, safe: bool = False) -> str:
     """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
     names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
-    return to_csv(names | columns_of(run.model.to_frame()))
+    return to_csv(names | columns_of(run.model.to_frame()), safe=safe)
 
 
 def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[str, Any]:

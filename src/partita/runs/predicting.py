@@ -1,6 +1,5 @@
 """Label the rows of another table by an earlier run."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,18 @@ from partita.atomic import replacing
 from partita.fitting import Fitting
 from partita.posterior.membership import runners_up
 from partita.runs.columns import to_csv
-from partita.runs.folder import MODEL, SUMMARY, row_names
+from partita.runs.folder import MODEL, PREDICTIONS, SUMMARY, row_names
+from partita.runs.manifest import MANIFEST, Manifest, UnusableManifestError, read_manifest, recognise
+from partita.runs.run_folder import RunFolder
+from partita.runs.strict_json import read_json
 from partita.runs.words import CONFIDENT, NOVEL
 from partita.saving import load
 from partita.table import read_file
 from partita.table.wording import count_of
 
 _RUN = "RUN is the folder that 'partita cluster' or 'partita consensus' wrote."
+_AGAIN = "make the folder again."
+_MOST_BYTES = 1 << 26  # of a summary
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,29 @@ class Predictions:
         return lines
 
 
-def open_run(run: Path) -> tuple[Fitting, dict[str, Any]]:
-    """The model of a run's folder, and the columns that were set aside when it was made.
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run that was read from its folder.
+
+    Attributes
+    ----------
+    command : str
+        That made it.
+    paths : list of Path
+        Its files.
+    model : Fitting
+    request : dict
+        The columns that were set aside when it was made: ``id`` and ``ignore``.
+    """
+
+    command: str
+    paths: list[Path]
+    model: Fitting
+    request: dict[str, Any]
+
+
+def open_run(run: Path) -> EarlierRun:
+    """Read a run, after making sure that its files are those that its manifest names.
 
     Raises
     ------
@@ -58,17 +83,50 @@ def open_run(run: Path) -> tuple[Fitting, dict[str, Any]]:
     if not run.is_dir():
         what = "is a file, not a folder" if run.exists() else "does not exist"
         raise FileNotFoundError(f"{str(run)!r} {what}: {_RUN}")
-    for name in (MODEL, SUMMARY):
-        if not (run / name).is_file():
-            raise FileNotFoundError(f"{str(run)!r} has no {name}: {_RUN}")
-    model = load(run / MODEL)
-    if not isinstance(model, Fitting):
-        raise ValueError(f"{str(run / MODEL)!r} holds draws without a model. {_RUN}")
+    manifest = _complete_manifest(run)
+    return EarlierRun(
+        command=manifest.command,
+        paths=[run / name for name in (*manifest.files, MANIFEST)],
+        model=_load_model(run / MODEL),
+        request=_read_request(run / SUMMARY),
+    )
+
+
+def _complete_manifest(run: Path) -> Manifest:
     try:
-        request = json.loads((run / SUMMARY).read_text(encoding="utf-8"))["request"]
-        return model, {"id": request["id"], "ignore": list(request["ignore"])}
+        manifest = read_manifest(run)
+    except UnusableManifestError as refusal:
+        raise ValueError(f"{refusal}: {_AGAIN}") from None
+    if manifest is None:
+        raise FileNotFoundError(f"{str(run)!r} has no {MANIFEST}: {_RUN}")
+    if not manifest.complete:
+        raise ValueError(f"The run in {str(run)!r} was interrupted while it was written: {_AGAIN}")
+    for name in {MODEL, SUMMARY, *manifest.files}:
+        path = run / name
+        if not path.is_file():
+            raise FileNotFoundError(f"{str(run)!r} has no {name}: {_RUN}")
+        if recognise(path, manifest.fingerprints(name)) is None:
+            raise ValueError(f"{str(path)!r} is damaged or was changed after the run: {_AGAIN}")
+    return manifest
+
+
+def _load_model(path: Path) -> Fitting:
+    model = load(path)
+    if not isinstance(model, Fitting):
+        raise ValueError(f"{str(path)!r} holds draws without a model. {_RUN}")
+    return model
+
+
+def _read_request(path: Path) -> dict[str, Any]:
+    try:
+        request = read_json(path, _MOST_BYTES)["request"]
+        name, ignored = request["id"], request["ignore"]
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{str(run / SUMMARY)!r} is damaged: make the folder again.") from None
+        raise ValueError(f"{str(path)!r} is damaged: {_AGAIN}") from None
+    is_text = isinstance(ignored, list) and all(isinstance(column, str) for column in ignored)
+    if not is_text or not (name is None or isinstance(name, str)):
+        raise ValueError(f"{str(path)!r} is damaged: {_AGAIN}")
+    return {"id": name, "ignore": ignored}
 
 
 def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: int | None = None) -> Predictions:
@@ -98,7 +156,15 @@ def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: 
     return Predictions(columns, model.n_clusters_)
 
 
-def write_predictions(predictions: Predictions, path: Path) -> None:
-    """Write the predictions as CSV: the old file or the whole new one."""
-    with replacing(path) as (temporary,):
-        temporary.write_text(to_csv(predictions.columns), encoding="utf-8")
+def is_beside(target: Path, run: Path) -> bool:
+    """Whether a file is the predictions in the run's own folder, which the manifest speaks of."""
+    return target.name == PREDICTIONS and target.parent.is_dir() and target.parent.samefile(run)
+
+
+def write_predictions(
+    predictions: Predictions, path: Path, folder: RunFolder | None = None, *, safe_csv: bool = False
+) -> None:
+    """Write the predictions as CSV, the old file or the whole new one; into a run's folder as partita's own."""
+    writing = replacing(path) if folder is None else folder.writing_beside(path.name)
+    with writing as (temporary,):
+        temporary.write_text(to_csv(predictions.columns, safe=safe_csv), encoding="utf-8")

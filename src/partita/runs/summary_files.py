@@ -1,32 +1,32 @@
 """The files of a summary of draws: labels, what was found, the draws, and a picture."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import partita
-from partita.atomic import replacing
 from partita.posterior.membership import is_large, runners_up
 from partita.runs.columns import to_csv
 from partita.runs.folder import MODEL, SUMMARY, draw
+from partita.runs.run_folder import RunFolder
 from partita.runs.summarizing import Summary
 from partita.runs.words import CONFIDENT
 
 FILES = ("labels.csv", SUMMARY, MODEL, "coclustering.png")
+COMMAND = "partita summarize"
 
 
-def write_summary(summary: Summary, folder: Path) -> None:
-    """Write all `FILES`: each is the old one or the whole new one at any moment."""
-    with replacing(*(folder / name for name in FILES)) as (labels, about, draws, picture):
-        labels.write_text(labels_csv(summary), encoding="utf-8")
+def write_summary(summary: Summary, folder: RunFolder, *, safe_csv: bool = False) -> None:
+    """Write all `FILES`, which become visible as a whole."""
+    with folder.writing_run(FILES) as (labels, about, draws, picture):
+        labels.write_text(labels_csv(summary, safe_csv), encoding="utf-8")
         about.write_text(json.dumps(summary_json(summary), indent=2) + "\n", encoding="utf-8")
         summary.given.posterior.save(draws)
         draw(summary.posterior, summary.estimate.labels, picture)
 
 
-def labels_csv(summary: Summary) -> str:
+def labels_csv(summary: Summary, safe: bool = False) -> str:
     """Name or number of every object, label, confidence and runner-up; -1 and an empty cell where no draw labels it.
 
     Runners-up are left empty where the probabilities that they are read from would not fit in memory.
@@ -41,7 +41,8 @@ def labels_csv(summary: Summary) -> str:
             "label": found.labels,
             "confidence": found.confidence,
             "runner_up": others,
-        }
+        },
+        safe=safe,
     )
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from partita.distinct import n_distinct_rows
 from partita.parameters import check_random_state, choose, nearest, whole_number
+from partita.printable import printable_errors
 from partita.spectral.affinity import (
     callable_affinity,
     given_affinity,
@@ -183,7 +184,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
 
 def _numbers(estimator: SpectralClustering, X: Any) -> Any:
     try:
-        return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+        with printable_errors():
+            return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" not in str(error):
             raise

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
+from partita.printable import printable
 from partita.table.wording import count_of, join_words
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _parse(content: bytes, separator: str, n_columns: int, shown: str) -> "list[
             ),
         )
     except pa.ArrowInvalid as error:
-        _refuse_text(content, separator, n_columns, shown, str(error))
+        _refuse_text(content, separator, n_columns, shown, printable(error))
     return [pa.concat_arrays(column.chunks) for column in table.columns]
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from partita.printable import printable
+
 _SHOWN = 3
 _LONGEST = 100  # letters of one item
 
@@ -39,5 +41,5 @@ def join_words(words: Iterable[str]) -> str:
 
 def declare(name: str, kind: str) -> str:
     """How to tell the kind of a column, in Python and on the command line."""
-    typed = shlex.quote(f"{name}={kind}")
+    typed = printable(shlex.quote(f"{name}={kind}"))
     return f"declare it with column_types={{{name!r}: {kind!r}}} (command line: --types {typed})"
