@@ -18,8 +18,8 @@ HOSTILE: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -(2**63) - 1, 10**30, 0.0, 0.5, -0.5,
     1e-300, 1e300, float("nan"), float("inf"), -float("inf"), "", "os", "os.path", "antigravity", "a" * 1500,
     "\x1b[31m", "\u202e", "gibbs", "em", "vb", "numeric", "categorical", "count", "pandas", "polars", [], {}, [None],
-    [1, 2, 3], [[[[]]]], {"list": []}, {"mapping": []}, {"array": {"list": [1.0]}, "dtype": "<f8"}, {"array": 1, "dtype": "O"},
-    {"array": {"list": [1]}, "dtype": "V1000000000"}, {"prior": "dirichlet-process", "options": {}},
+    [1, 2, 3], [[[[]]]], {"list": []}, {"mapping": []}, {"array": {"list": [1.0]}, "dtype": "<f8"},
+    {"array": 1, "dtype": "O"}, {"array": {"list": [1]}, "dtype": "V1000000000"}, {"prior": "dirichlet-process", "options": {}},
     {"prior": "stick-breaking", "options": {"n_components": 10**9}}, {"engine": "em", "options": {}},
     {"family": "gaussian", "options": {"covariance": "full"}}, {"prior": "no-such", "options": {}},
 ]  # fmt: skip

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from partita import Mixture, Posterior
-from partita.console import printable
 from partita.runs.clustering import Input, Run
 from partita.runs.request import Request
 from partita.runs.words import describe_input, describe_run
@@ -51,7 +50,3 @@ def test_whole_numbers_with_few_values_are_pointed_out():
     x = np.column_stack([np.arange(60) % 3, np.random.default_rng(2).normal(size=60), np.arange(60) * 7 % 41])
     said = describe_input(run_of(x).input)
     assert said[-1] == "  whole numbers with few values: x0 (3); if they are codes, --types NAME=categorical"
-
-
-def test_nothing_printed_can_steer_a_terminal():
-    assert printable("a \x1b[31mred\x07\nb") == "a  [31mred  b"
