@@ -1,36 +1,15 @@
 """Compile once, keep the result on disk, never run stale code: each claim in processes of their own."""
 
-import json
-import os
 import shutil
-import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.kernels.processes import DENSITIES, run
 
 import partita
 
 SOURCE = Path(partita.__file__).parent
-
-DENSITIES = """
-import json, sys
-import numpy as np
-import partita
-from partita.families import Count
-from partita.kernels.compiling import cache_folder, compilations
-from partita.kernels.gibbs import log_predictive_matrix, refresh_slots
-
-family, table = Count.examples()[0]
-likelihood = family.resolve(table)
-rows, state = likelihood.rows(table), likelihood.state(1)
-refresh_slots(state, 1)
-density = log_predictive_matrix(rows, state, table.n_rows, 1)[:, 0]
-folder = str(cache_folder((type(rows), type(state))))
-print(json.dumps([partita.__file__, density.tolist(), compilations(), folder]))
-"""
 
 STEPS = """
 import json
@@ -55,16 +34,6 @@ print(json.dumps([compiled, labels]))
 """
 
 
-def run(script, cache, **environment):
-    """What a new process prints, and what it says on stderr."""
-    surroundings = {**os.environ, "PARTITA_CACHE_DIR": str(cache), **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=surroundings, capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
-
-
 DOUBLED_RISING = """
 
 @numba.njit
@@ -87,7 +56,7 @@ def copied(tmp_path):
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
     def densities():
-        (file, values, n_compiled, _), _ = run(DENSITIES, tmp_path / "cache", PYTHONPATH=str(package.parent))
+        (file, values, n_compiled), _ = run(DENSITIES, tmp_path / "cache", PYTHONPATH=str(package.parent))
         assert Path(file).parent == package
         return np.array(values), n_compiled
 
@@ -130,26 +99,7 @@ def test_second_process_compiles_nothing_and_priors_of_gibbs_type_share_one_comp
     assert again == [0, 0, 0, 0]
     assert said == ""
     assert same == labels
-    assert list(cache.rglob("*.nbi"))
+    assert list(cache.rglob("*.compiled"))
     assert not elsewhere.exists()
     assert not list(SOURCE.rglob("*.nbi"))
-
-
-@pytest.mark.parametrize("obstacle", ["below a file", "read-only"])
-def test_a_folder_that_cannot_be_written_gives_way_to_a_temporary_one(tmp_path, obstacle):
-    script, chosen, temporary = DENSITIES, tmp_path / "chosen", tmp_path / "temporary"
-    temporary.mkdir()
-    if obstacle == "read-only":
-        chosen.mkdir()
-        chosen.chmod(stat.S_IRUSR | stat.S_IXUSR)
-        if os.access(chosen, os.W_OK):  # root may write everywhere: let the process believe otherwise
-            script = "import os; os.access = lambda path, mode: not (mode & os.W_OK)\n" + script
-    else:
-        chosen.write_text("not a folder")
-        chosen = chosen / "cache"
-    (_, values, n_compiled, folder), _ = run(script, chosen, TMPDIR=str(temporary))
-    assert np.isfinite(values).all()
-    assert n_compiled == 2
-    assert temporary in Path(folder).parents
-    assert list(Path(folder).rglob("*.nbi"))
-    assert not chosen.is_dir() or not any(chosen.iterdir())
+    assert not list(SOURCE.rglob("*.compiled"))
