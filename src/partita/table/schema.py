@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
+
+from partita.cached import cached_property
 
 Kind = Literal["numeric", "categorical", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
