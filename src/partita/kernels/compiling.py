@@ -4,6 +4,7 @@ numba's cache does not notice an edit in another file that the compiled function
 damaged. So kernels have a cache of their own: `cache_folder` says where, `compiled_files` what.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +19,15 @@ from partita.kernels.compiled_files import CompiledFiles
 
 _NJIT: Any = numba.njit  # "_nrt" is missing from its annotations
 _ENTRIES: list["Entry"] = []
+
+if hasattr(os, "register_at_fork"):  # not where processes do not fork
+    # A child has the forking thread alone: were the lock another's, it would wait for it forever. So a fork waits
+    # until nothing is being compiled. Kernels run outside the lock, however long they take.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 class Entry:
