@@ -1,5 +1,6 @@
 """Compile once, keep the result on disk, never run stale code: each claim in processes of their own."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -46,6 +47,39 @@ ROW_NUMBER_AS_DENSITY = """
 @implements(log_predictive, CountState)
 def _row_number(rows, i, w, state, slot):
     return 0.25 * i
+"""
+
+
+OUTSIDE = """
+from partita.kernels.compiling import entry
+
+@entry
+def scaled(x, out):
+    out[0] = 2 * x[0]
+"""
+
+ADDRESS = """
+import ctypes, ctypes.util
+from partita.kernels.compiling import entry
+
+cos = ctypes.CDLL(ctypes.util.find_library("m")).cos
+cos.argtypes, cos.restype = [ctypes.c_double], ctypes.c_double
+
+@entry
+def scaled(x, out):
+    out[0] = cos(x[0])
+"""
+
+TWO_SPECIALISATIONS = """
+import json
+import numpy as np
+from outside import scaled
+from partita.kernels.compiling import compilations
+
+outs = np.zeros(1), np.zeros(1, dtype=np.int64)
+for out in outs:
+    scaled(out + 3, out)
+print(json.dumps([[float(out[0]) for out in outs], compilations()]))
 """
 
 
@@ -103,3 +137,32 @@ def test_second_process_compiles_nothing_and_priors_of_gibbs_type_share_one_comp
     assert not elsewhere.exists()
     assert not list(SOURCE.rglob("*.nbi"))
     assert not list(SOURCE.rglob("*.compiled"))
+
+
+def test_every_specialisation_is_kept_and_an_edit_of_the_kernel_itself_takes_effect(tmp_path):
+    """A kernel of another package, called with two types of array."""
+    outside = tmp_path / "outside.py"
+
+    def scaled_by(factor):
+        outside.write_text(OUTSIDE.replace("2 *", f"{factor} *"))
+        (values, n_compiled), said = run(TWO_SPECIALISATIONS, tmp_path / "cache", **beside_partita(tmp_path))
+        assert said == ""
+        return values, n_compiled
+
+    assert scaled_by(2) == ([6.0, 6.0], 2)
+    assert scaled_by(2) == ([6.0, 6.0], 0)
+    assert scaled_by(5) == ([15.0, 15.0], 2)
+
+
+def test_code_that_refers_to_an_address_is_not_kept(tmp_path):
+    (tmp_path / "outside.py").write_text(ADDRESS)
+    for _ in range(2):
+        (values, n_compiled), said = run(TWO_SPECIALISATIONS, tmp_path / "cache", **beside_partita(tmp_path))
+        assert values[0] == np.cos(3.0)
+        assert n_compiled == 2
+        assert "scaled refers to an address of this process" in said
+    assert not list((tmp_path / "cache").rglob("*.compiled"))
+
+
+def beside_partita(folder):
+    return {"PYTHONPATH": os.pathsep.join([str(folder), str(SOURCE.parent)])}
