@@ -154,6 +154,15 @@ def test_every_specialisation_is_kept_and_an_edit_of_the_kernel_itself_takes_eff
     assert scaled_by(5) == ([15.0, 15.0], 2)
 
 
+def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
+    """Typed into a console, it may be another one next time."""
+    for factor in (2, 5):
+        script = OUTSIDE.replace("2 *", f"{factor} *") + TWO_SPECIALISATIONS.replace("from outside import scaled", "")
+        (values, n_compiled), said = run(script, tmp_path)
+        assert (values, n_compiled, said) == ([3.0 * factor, 3.0 * factor], 2, "")
+    assert not list(tmp_path.rglob("*.compiled"))
+
+
 def test_code_that_refers_to_an_address_is_not_kept(tmp_path):
     (tmp_path / "outside.py").write_text(ADDRESS)
     for _ in range(2):

@@ -43,10 +43,14 @@ def cache_folder(function: Callable, kinds: tuple[type, ...]) -> Path | None:
     """The folder for compiled code of a function and these state classes, created if need be.
 
     None where there is no home directory, the folder cannot be made or is not this user's alone: then the code
-    stays in memory, and a warning says so.
+    stays in memory, and a warning says so. None also for a function typed into a console, of which no file says when it
+    has changed.
     """
-    sources = {file for thing in (function, *kinds) if (file := _source_file(thing))}
-    outside = sorted(file for file in sources if _PACKAGE not in Path(file).parents)
+    own_file = _source_file(function)
+    if own_file is None:
+        return None
+    sources = {own_file, *(file for kind in kinds if (file := _source_file(kind)))}
+    outside = sorted(file for file in sources if _PACKAGE not in file.parents)
     settings = tuple(str(getattr(_NUMBA_CONFIG, name, None)) for name in _SETTINGS)
     root = Path("~/.cache/partita")
     try:
@@ -93,20 +97,21 @@ def _refuse_foreign(folder: Path) -> None:
         raise PermissionError("everybody can write to it, and what they put there would be run (chmod o-w)")
 
 
-def _source_file(thing: Any) -> str | None:
+def _source_file(thing: Any) -> Path | None:
     try:
-        return inspect.getfile(thing)
+        file = Path(inspect.getfile(thing))
     except (TypeError, OSError):  # a built-in, or a class typed into a console
         return None
+    return file if file.is_file() else None
 
 
 @cache
-def _fingerprint(outside: tuple[str, ...], settings: tuple[str, ...]) -> str:
+def _fingerprint(outside: tuple[Path, ...], settings: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for part in (numba.__version__, llvmlite.__version__, np.__version__, sys.version, *settings):
         digest.update(part.encode())
     inside = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
-    for path in [*inside, *(Path(file) for file in outside if Path(file).is_file())]:
+    for path in [*inside, *outside]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
