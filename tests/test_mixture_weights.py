@@ -1,5 +1,11 @@
 """Weights of rows: tied copies, rows that teach nothing, and weights that are refused."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -13,6 +19,28 @@ pytestmark = unconverged_is_fine
 X, _ = make_blobs(40, 2, centers=[[-5, 0], [5, 2]], cluster_std=0.8, random_state=0)
 KNOWN = Gaussian(covariance="known")
 NAN = np.nan
+BILLIONS_OF_ROWS = """
+import json, resource, warnings
+from pathlib import Path
+import numpy as np
+from partita import Mixture
+from partita.families import Count
+from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor
+
+X = np.repeat([[1, 2], [60, 50]], 3, axis=0)
+weights = np.full(6, (2**31 - 10) // 6)
+weights[0] += 2**31 - 10 - weights.sum()
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+most = pages * resource.getpagesize() + 2**31
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+warnings.simplefilter("ignore")
+options = dict(family=Count(), column_types={0: "count", 1: "count"}, draws=20, chains=2, random_state=0)
+two = FiniteDirichlet(n_components=2)
+runs = [("gibbs", p) for p in (DirichletProcess(), PitmanYor(), FiniteMixtures(concentration=None), two)]
+runs += [("vb", DirichletProcess()), ("cvb", DirichletProcess()), ("em", two)]
+models = [Mixture(engine=engine, prior=prior, **options).fit(X, sample_weight=weights) for engine, prior in runs]
+print(json.dumps([model.labels_.tolist() for model in models]))
+"""
 
 
 @full
@@ -66,6 +94,15 @@ def test_whole_floats_are_weights():
     assert not np.array_equal(models[0].posterior_.traces["log_joint"], unweighted)
     ones = quick().fit(X, sample_weight=np.ones(40))
     np.testing.assert_array_equal(ones.posterior_.traces["log_joint"], unweighted)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory can be limited on Linux")
+def test_memory_does_not_grow_with_the_weights():
+    """Rows of weight 2**31 in all, in a process that may take 2 GiB more than it has."""
+    command = [sys.executable, "-c", BILLIONS_OF_ROWS]
+    done = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == 7 * [[0, 0, 0, 1, 1, 1]]
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ MUTATIONS = {
     ),
     "compiled weights read alpha instead of alpha/H": Mutation(
         "priors/gibbs_type.py",
-        "join = np.arange(n) + self.shift(concentration)",
-        "join = np.arange(n) + concentration",
+        "shift = np.array([self.shift(concentration)], dtype=np.float64)",
+        "shift = np.array([concentration], dtype=np.float64)",
         "finite-dirichlet",
     ),
     "the last stick is like the others": Mutation("priors/stick_state.py", LAST_STICK, KEPT_STICK, "stick-breaking"),

@@ -6,7 +6,10 @@ from tests.engines.models import KNOWN, WITHOUT_DRAWN_CELLS, fixed_priors, learn
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, run_merge_split, subset_log_marginals, take
 
+from partita.priors import GibbsType, gibbs_type
+
 LEARNED = [p for p in learned_priors() if p.name in ("dirichlet-process", "stick-breaking")]
+GIBBS = [p for p in fixed_priors() if isinstance(p, GibbsType)]
 COPIES = np.array([2, 1, 0, 3, 1])  # the third row does not take part
 
 
@@ -34,6 +37,18 @@ def test_scan_and_merge_split_alone_keep_the_tied_posterior(example, prior):
     if not prior.learns_concentration:
         moves = compare_partitions(run_merge_split(model, n_draws=4000, seed=14).labels, exact)
         assert moves.agrees, moves
+
+
+@pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], GIBBS))
+def test_weights_beyond_the_table_keep_the_tied_posterior(example, prior, monkeypatch):
+    monkeypatch.setattr(gibbs_type, "MOST_TABLED", 4)
+    example, copies = example.first(COPIES.size), 2 * COPIES
+    model, exact = example.model(prior, copies), exact_tied(example, prior, copies)
+    assert prior.compiled(model.total, 1.0, 3).log_w.size == 2
+    scan = compare_partitions(run_gibbs(model, n_draws=4000, seed=15, merge_split=0).labels, exact)
+    assert scan.agrees, scan
+    moves = compare_partitions(run_merge_split(model, n_draws=4000, seed=16).labels, exact)
+    assert moves.agrees, moves
 
 
 def test_tied_copies_are_not_free_copies():

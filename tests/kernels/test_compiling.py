@@ -1,36 +1,16 @@
 """Compile once, keep the result on disk, never run stale code: each claim in processes of their own."""
 
-import json
 import os
 import shutil
-import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.kernels.processes import DENSITIES, run
 
 import partita
 
 SOURCE = Path(partita.__file__).parent
-
-DENSITIES = """
-import json, sys
-import numpy as np
-import partita
-from partita.families import Count
-from partita.kernels.compiling import cache_folder, compilations
-from partita.kernels.gibbs import log_predictive_matrix, refresh_slots
-
-family, table = Count.examples()[0]
-likelihood = family.resolve(table)
-rows, state = likelihood.rows(table), likelihood.state(1)
-refresh_slots(state, 1)
-density = log_predictive_matrix(rows, state, table.n_rows, 1)[:, 0]
-folder = str(cache_folder((type(rows), type(state))))
-print(json.dumps([partita.__file__, density.tolist(), compilations(), folder]))
-"""
 
 STEPS = """
 import json
@@ -55,16 +35,6 @@ print(json.dumps([compiled, labels]))
 """
 
 
-def run(script, cache, **environment):
-    """What a new process prints, and what it says on stderr."""
-    surroundings = {**os.environ, "PARTITA_CACHE_DIR": str(cache), **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=surroundings, capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
-
-
 DOUBLED_RISING = """
 
 @numba.njit
@@ -80,6 +50,39 @@ def _row_number(rows, i, w, state, slot):
 """
 
 
+OUTSIDE = """
+from partita.kernels.compiling import entry
+
+@entry
+def scaled(x, out):
+    out[0] = 2 * x[0]
+"""
+
+ADDRESS = """
+import ctypes, ctypes.util
+from partita.kernels.compiling import entry
+
+cos = ctypes.CDLL(ctypes.util.find_library("m")).cos
+cos.argtypes, cos.restype = [ctypes.c_double], ctypes.c_double
+
+@entry
+def scaled(x, out):
+    out[0] = cos(x[0])
+"""
+
+TWO_SPECIALISATIONS = """
+import json
+import numpy as np
+from outside import scaled
+from partita.kernels.compiling import compilations
+
+outs = np.zeros(1), np.zeros(1, dtype=np.int64)
+for out in outs:
+    scaled(out + 3, out)
+print(json.dumps([[float(out[0]) for out in outs], compilations()]))
+"""
+
+
 @pytest.fixture
 def copied(tmp_path):
     """A copy of the package that a test may edit, and how to run it."""
@@ -87,7 +90,7 @@ def copied(tmp_path):
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
     def densities():
-        (file, values, n_compiled, _), _ = run(DENSITIES, tmp_path / "cache", PYTHONPATH=str(package.parent))
+        (file, values, n_compiled), _ = run(DENSITIES, tmp_path / "cache", PYTHONPATH=str(package.parent))
         assert Path(file).parent == package
         return np.array(values), n_compiled
 
@@ -130,26 +133,45 @@ def test_second_process_compiles_nothing_and_priors_of_gibbs_type_share_one_comp
     assert again == [0, 0, 0, 0]
     assert said == ""
     assert same == labels
-    assert list(cache.rglob("*.nbi"))
+    assert list(cache.rglob("*.compiled"))
     assert not elsewhere.exists()
     assert not list(SOURCE.rglob("*.nbi"))
+    assert not list(SOURCE.rglob("*.compiled"))
 
 
-@pytest.mark.parametrize("obstacle", ["below a file", "read-only"])
-def test_a_folder_that_cannot_be_written_gives_way_to_a_temporary_one(tmp_path, obstacle):
-    script, chosen, temporary = DENSITIES, tmp_path / "chosen", tmp_path / "temporary"
-    temporary.mkdir()
-    if obstacle == "read-only":
-        chosen.mkdir()
-        chosen.chmod(stat.S_IRUSR | stat.S_IXUSR)
-        if os.access(chosen, os.W_OK):  # root may write everywhere: let the process believe otherwise
-            script = "import os; os.access = lambda path, mode: not (mode & os.W_OK)\n" + script
-    else:
-        chosen.write_text("not a folder")
-        chosen = chosen / "cache"
-    (_, values, n_compiled, folder), _ = run(script, chosen, TMPDIR=str(temporary))
-    assert np.isfinite(values).all()
-    assert n_compiled == 2
-    assert temporary in Path(folder).parents
-    assert list(Path(folder).rglob("*.nbi"))
-    assert not chosen.is_dir() or not any(chosen.iterdir())
+def test_every_specialisation_is_kept_and_an_edit_of_the_kernel_itself_takes_effect(tmp_path):
+    """A kernel of another package, called with two types of array."""
+    outside = tmp_path / "outside.py"
+
+    def scaled_by(factor):
+        outside.write_text(OUTSIDE.replace("2 *", f"{factor} *"))
+        (values, n_compiled), said = run(TWO_SPECIALISATIONS, tmp_path / "cache", **beside_partita(tmp_path))
+        assert said == ""
+        return values, n_compiled
+
+    assert scaled_by(2) == ([6.0, 6.0], 2)
+    assert scaled_by(2) == ([6.0, 6.0], 0)
+    assert scaled_by(5) == ([15.0, 15.0], 2)
+
+
+def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
+    """Typed into a console, it may be another one next time."""
+    for factor in (2, 5):
+        script = OUTSIDE.replace("2 *", f"{factor} *") + TWO_SPECIALISATIONS.replace("from outside import scaled", "")
+        (values, n_compiled), said = run(script, tmp_path)
+        assert (values, n_compiled, said) == ([3.0 * factor, 3.0 * factor], 2, "")
+    assert not list(tmp_path.rglob("*.compiled"))
+
+
+def test_code_that_refers_to_an_address_is_not_kept(tmp_path):
+    (tmp_path / "outside.py").write_text(ADDRESS)
+    for _ in range(2):
+        (values, n_compiled), said = run(TWO_SPECIALISATIONS, tmp_path / "cache", **beside_partita(tmp_path))
+        assert values[0] == np.cos(3.0)
+        assert n_compiled == 2
+        assert "scaled refers to an address of this process" in said
+    assert not list((tmp_path / "cache").rglob("*.compiled"))
+
+
+def beside_partita(folder):
+    return {"PYTHONPATH": os.pathsep.join([str(folder), str(SOURCE.parent)])}

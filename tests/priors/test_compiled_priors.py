@@ -7,7 +7,7 @@ from scipy.special import gammaln, logsumexp
 from tests.oracles.partitions import labelled_states, set_partitions
 
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
-from partita.priors import PRIORS, FiniteDirichlet, GibbsType, StickBreaking
+from partita.priors import PRIORS, FiniteDirichlet, GibbsType, StickBreaking, gibbs_type
 
 N_SLOTS = 9
 SCATTER = np.array([4, 0, 7, 2, 6, 3, 1])
@@ -112,11 +112,44 @@ def test_recompiled_equals_compiled_and_shares_what_still_holds(prior):
             assert getattr(again, name).flags.c_contiguous
             assert getattr(again, name).dtype == np.float64
         unchanged = prior.shift(concentration) == prior.shift(0.9)
-        assert (again.log_w is before.log_w) == (again.join is before.join) == unchanged
+        assert (again.log_w is before.log_w) == (again.shift is before.shift) == unchanged
     longer = prior.recompiled(before, 31, 0.9, 8)
     assert longer.log_w.shape == (32,)
-    assert longer.join.shape == (31,)
     assert longer.open.shape == (8,)
+
+
+@pytest.mark.parametrize("prior", GIBBS, ids=repr)
+def test_sizes_beyond_the_table_weigh_what_they_would_in_it(prior, monkeypatch):
+    concentration = prior.initial_concentration()
+    tabled = prior.compiled(6000, concentration, N_SLOTS)
+    monkeypatch.setattr(gibbs_type, "MOST_TABLED", 4)
+    computed = prior.compiled(6000, concentration, N_SLOTS)
+    assert tabled.log_w.shape == (6001,)
+    assert computed.log_w.shape == (2,)
+    assert prior.recompiled(computed, 6000, concentration, 20).log_w is computed.log_w
+    rng = np.random.default_rng(2)
+    for size_range in (3, 20, 1500):
+        sizes = np.zeros(N_SLOTS, dtype=np.int64)
+        sizes[[0, 2, 7][: min(3, prior.most_clusters(3))]] = rng.integers(1, size_range, 3)[: prior.most_clusters(3)]
+        np.testing.assert_array_equal(weights_of(computed, sizes, EMPTY), weights_of(tabled, sizes, EMPTY))
+        assert log_prior_of(computed, sizes) == pytest.approx(log_prior_of(tabled, sizes), rel=1e-12, abs=1e-10)
+        for w in (1, 2, 12, 13, 700):
+            expected = log_weights_of(tabled, sizes, EMPTY, w)
+            np.testing.assert_allclose(log_weights_of(computed, sizes, EMPTY, w), expected, rtol=1e-12, atol=1e-10)
+
+
+@pytest.mark.parametrize("prior", GIBBS, ids=repr)
+def test_weights_of_billions_of_rows_keep_their_digits(prior):
+    concentration = prior.initial_concentration()
+    state = prior.compiled(2**31 - 10, concentration, N_SLOTS)
+    assert sum(array.nbytes for array in state) < 1000
+    sizes = np.zeros(N_SLOTS, dtype=np.int64)
+    sizes[3] = 2**30
+    shift = prior.shift(concentration)
+    one, many = (log_weights_of(state, sizes, -1, w)[3] for w in (1, 2**29))
+    assert one == pytest.approx(np.log(2**30 + shift), rel=1e-15)
+    middles = np.arange(0, 2**29, 2**9) + (2**9 - 1) / 2  # of 2**9 summands each, whose logs are all but equal
+    assert many == pytest.approx(2**9 * np.log(2**30 + shift + middles).sum(), rel=1e-12)
 
 
 def stick_case(prior, labels, seed):

@@ -96,6 +96,8 @@ def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any
     deadline = np.inf if plan.max_time is None else time.monotonic() + plan.max_time
     reporter = Reporter(plan.progress, engine.max_iter, plan.max_time)
     interrupted = Event()
+    for model in models:
+        _ = model.shared_rows  # kept by the model: were they not there, every thread would make them
 
     def stop() -> bool:
         return interrupted.is_set() or time.monotonic() > deadline

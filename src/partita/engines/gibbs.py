@@ -1,7 +1,6 @@
 """Collapsed Gibbs sampling with merge-split moves, for any family and any prior."""
 
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ WATCHED_SWEEPS = range(10, 50)  # during which rows of dust are noted; no draw i
 DUST = 5  # rows of a cluster that counts as dust
 DUST_SCANS = 20  # extra scans per sweep over rows of dust
 DUST_SHARE = 0.3  # of a sweep that they may take
-_READING = Lock()  # held while the rows that all chains share are made
 
 
 @dataclass(frozen=True)
@@ -178,6 +176,5 @@ class Gibbs(Parameters):
 
 def _rows_to_write(model: Model) -> Any:
     """Rows of the chain's own where it will draw missing cells, else those that all chains share."""
-    with _READING:
-        rows = model.shared_rows
+    rows = model.shared_rows
     return model.likelihood.rows(model.table) if model.likelihood.draws_cells(rows) else rows

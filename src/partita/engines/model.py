@@ -1,11 +1,11 @@
 """What an engine is given: the likelihood, the prior and the rows."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from partita.cached import cached_property
 from partita.engines.kmeans_start import Points
 from partita.families.base import ROWS_AT_ONCE, Conjugate, one_hot
 from partita.families.blocks import row_blocks

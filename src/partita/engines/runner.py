@@ -116,6 +116,7 @@ class _Run:
         )
 
     def _advance_to_the_end(self) -> str:
+        _ = self.model.shared_rows  # kept by the model: were they not there, every chain's thread would make them
         first = self.plan.first_sweep_kept()
         reason = self._bout(first, keep=False)
         for point in self.points:

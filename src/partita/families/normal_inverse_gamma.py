@@ -11,13 +11,13 @@ Where every column has the same v the logs of a row's factors are taken in produ
 depends on n alone is looked up. A missing cell is left out of density and statistics, which is exact.
 """
 
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln
 
+from partita.cached import cached_property
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal, StudentT
 from partita.families.divergences import gamma_divergence, scaled_normal_divergence

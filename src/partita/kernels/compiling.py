@@ -1,31 +1,33 @@
 """Compile once, keep the result on disk, and never run stale code.
 
-numba's cache does not notice an edit in another file that the compiled function calls. So the
-cache folder is named after a hash of every source file that can end up in a kernel: partita's own
-and, for a state class defined elsewhere, the file that defines it.
+numba's cache does not notice an edit in another file that the compiled function calls, and believes files that are
+damaged. So kernels have a cache of their own: `cache_folder` says where, `compiled_files` what.
 """
 
-import hashlib
-import inspect
 import os
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
-import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_NUMBA_CONFIG: Any = numba.config
+from partita.kernels.cache_folder import cache_folder
+from partita.kernels.compiled_files import CompiledFiles
+
 _NJIT: Any = numba.njit  # "_nrt" is missing from its annotations
-_ROOMS = ("kernels", "families", "priors")
 _ENTRIES: list["Entry"] = []
+
+if hasattr(os, "register_at_fork"):  # not where processes do not fork
+    # A child has the forking thread alone: were the lock another's, it would wait for it forever. So a fork waits
+    # until nothing is being compiled. Kernels run outside the lock, however long they take.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 class Entry:
@@ -37,36 +39,35 @@ class Entry:
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
         self._by_kinds: dict[tuple[type, ...], Any] = {}
-        self._lock = threading.Lock()
-        self.seconds = 0.0  # spent in first calls
+        self.seconds = 0.0  # spent compiling or loading
         _ENTRIES.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled function, compiling or loading it first if need be."""
         kinds = tuple(type(a) for a in arguments if isinstance(a, tuple))
         dispatcher = self._by_kinds.get(kinds)
-        if dispatcher is not None:
-            return dispatcher(*arguments)
-        with self._lock:
-            if kinds in self._by_kinds:
-                return self._by_kinds[kinds](*arguments)
-            folder = cache_folder(kinds)
-            ready = folder / "-".join([self.__name__, *(kind.__name__ for kind in kinds), "ready"])
-            if not ready.exists():
-                _announce()
-            started = time.monotonic()
-            dispatcher = _cached_njit(self.function, self.allocates, folder)
-            result = dispatcher(*arguments)
-            self.seconds += time.monotonic() - started
-            ready.touch()
-            self._by_kinds[kinds] = dispatcher
-            return result
+        if dispatcher is None:
+            dispatcher = self._prepared(kinds, arguments)
+        return dispatcher(*arguments)
+
+    def _prepared(self, kinds: tuple[type, ...], arguments: tuple) -> Any:
+        """The function compiled or loaded for arguments like these, once for all threads."""
+        with global_compiler_lock:
+            if kinds not in self._by_kinds:
+                started = time.monotonic()
+                dispatcher = _NJIT(nogil=True, _nrt=self.allocates)(self.function)
+                folder = cache_folder(self.function, kinds)
+                if folder is not None:
+                    dispatcher._cache = CompiledFiles(self.function, folder, _announce)
+                dispatcher.compile(tuple(dispatcher.typeof_pyval(a) for a in arguments))
+                self.seconds += time.monotonic() - started
+                self._by_kinds[kinds] = dispatcher
+            return self._by_kinds[kinds]
 
     @property
     def compilations(self) -> int:
         """How many specialisations this process compiled rather than loaded from disk."""
-        dispatchers = {id(d): d for d in self._by_kinds.values()}.values()
-        return sum(sum(d.stats.cache_misses.values()) for d in dispatchers)
+        return sum(sum(dispatcher.stats.cache_misses.values()) for dispatcher in list(self._by_kinds.values()))
 
 
 def entry(function: Callable | None = None, *, allocates: bool = False) -> Any:
@@ -88,67 +89,6 @@ def compilations() -> int:
 def compiling_seconds() -> float:
     """Seconds that this process spent in first calls, compiling or loading; time limits leave them out."""
     return sum(e.seconds for e in _ENTRIES)
-
-
-def cache_folder(kinds: tuple[type, ...]) -> Path:
-    """The folder that holds the compiled code of these state classes, created if need be."""
-    outside = sorted({f for kind in kinds if (f := _source_file(kind)) and _PACKAGE not in Path(f).parents})
-    folder = _cache_root() / _fingerprint(tuple(outside))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _cached_njit(function: Callable, allocates: bool, folder: Path) -> Any:
-    # The setting is read when the dispatcher is made; other packages' caches stay where they are.
-    before = _NUMBA_CONFIG.CACHE_DIR
-    _NUMBA_CONFIG.CACHE_DIR = str(folder)
-    try:
-        return _NJIT(cache=True, nogil=True, _nrt=allocates)(function)
-    finally:
-        _NUMBA_CONFIG.CACHE_DIR = before
-
-
-def _source_file(kind: type) -> str | None:
-    try:
-        return inspect.getfile(kind)
-    except (TypeError, OSError):  # a built-in, or a class typed into a console
-        return None
-
-
-@cache
-def _fingerprint(outside: tuple[str, ...]) -> str:
-    digest = hashlib.sha256()
-    for part in (numba.__version__, llvmlite.__version__, np.__version__, sys.version):
-        digest.update(part.encode())
-    inside = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
-    for path in [*inside, *map(Path, outside)]:
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-@cache
-def _cache_root() -> Path:
-    chosen = os.environ.get("PARTITA_CACHE_DIR")
-    shared = os.environ.get("XDG_CACHE_HOME")
-    home = Path(shared) if shared else Path.home() / ".cache"
-    root = Path(chosen) if chosen else home / "partita"
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        if os.access(root, os.W_OK):
-            return root
-    except OSError:
-        return _temporary_root()
-    return _temporary_root()
-
-
-def _temporary_root() -> Path:
-    """A folder of this user alone: compiled code is not read from where others can write."""
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    root = Path(tempfile.gettempdir()) / f"partita-{user}"
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owned = not hasattr(os, "getuid") or (root.stat().st_uid == user and not root.stat().st_mode & 0o022)
-    return root if owned and not root.is_symlink() else Path(tempfile.mkdtemp(prefix="partita-"))
 
 
 @cache

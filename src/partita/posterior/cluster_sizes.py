@@ -1,11 +1,11 @@
 """How large the clusters of every draw are, and how many objects are in small ones."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 
 import numpy as np
 
+from partita.cached import cached_property
 from partita.partitions import Partitions
 
 _LABELS_AT_ONCE = 1 << 22

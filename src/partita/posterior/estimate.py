@@ -2,12 +2,12 @@
 
 import warnings
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from partita.cached import cached_property
 from partita.parameters import jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size
 from partita.posterior.condensing import Condensed, condense

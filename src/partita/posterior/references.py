@@ -1,10 +1,10 @@
 """What a search compares its partition with: the draws of the atoms, laid out for compiled loops."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from partita.cached import cached_property
 from partita.kernels.contingency import coclustering
 from partita.posterior.condensing import Condensed
 from partita.posterior.expected import evenly_spaced

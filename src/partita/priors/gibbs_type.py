@@ -9,9 +9,11 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numba
 import numpy as np
 from scipy.special import logsumexp
 
+from partita.kernels.algebra import log_rising
 from partita.kernels.dispatch import implements
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
 from partita.priors.base import Prior
@@ -25,13 +27,15 @@ from partita.priors.cluster_counts import (
 )
 from partita.priors.hyperpriors import slice_update
 
+MOST_TABLED = 2**22  # summed weight up to which log_w is looked up, 32 MiB; a larger one is computed when asked for
+
 
 class GibbsTypePrior(NamedTuple):
     """The two tables of a Gibbs-type prior and the linear weights of one more row."""
 
     log_v: np.ndarray  # (max_clusters + 1,) by number of clusters; log_v[0] = log_v[1], a placeholder
-    log_w: np.ndarray  # (n + 1,) by size; log_w[0] = 0, a placeholder
-    join: np.ndarray  # (n,) weight of joining a cluster by its size; join[0] = 0
+    log_w: np.ndarray  # (n + 1,) by size, (2,) where n > MOST_TABLED; log_w[0] = 0, a placeholder
+    shift: np.ndarray  # (1,) b: joining a cluster of size s weighs s + b
     open: np.ndarray  # (max_clusters,) weight of opening a cluster by the number already open
 
 
@@ -62,14 +66,14 @@ class GibbsType(Prior):
 
     def compiled(self, n: int, concentration: float, max_clusters: int) -> GibbsTypePrior:
         """Return the tables and linear weights for kernels."""
-        log_v, log_w = self.tables(n, max_clusters, concentration=concentration)
-        join = np.arange(n) + self.shift(concentration)
-        join[0] = 0.0
-        return GibbsTypePrior(log_v, log_w, join, _opening_weights(log_v, log_w[1]))
+        log_v = self._log_v_table(n, max_clusters, concentration)
+        log_w = self._log_w_table(_most_tabled(n), concentration)
+        shift = np.array([self.shift(concentration)], dtype=np.float64)
+        return GibbsTypePrior(log_v, log_w, shift, _opening_weights(log_v, log_w[1]))
 
     def recompiled(self, previous: GibbsTypePrior, n: int, concentration: float, max_clusters: int) -> GibbsTypePrior:
-        """Return ``compiled``, with the tables by size of ``previous`` where they still hold."""
-        same = previous.join.size == n > 1 and previous.join[1] == 1 + self.shift(concentration)
+        """Return ``compiled``, with the table by size of ``previous`` where it still holds."""
+        same = previous.log_w.size == _most_tabled(n) + 1 and previous.shift[0] == self.shift(concentration)
         if not same:
             return self.compiled(n, concentration, max_clusters)
         log_v = self._log_v_table(n, max_clusters, concentration)
@@ -146,6 +150,11 @@ class GibbsType(Prior):
         return log_w
 
 
+def _most_tabled(n: int) -> int:
+    """The largest size that log_w is looked up for, so that memory does not grow with the weights of rows."""
+    return n if n <= MOST_TABLED else 1
+
+
 def _opening_weights(log_v: np.ndarray, log_w_one: float) -> np.ndarray:
     possible = log_v[1:] > -np.inf
     weights = np.zeros(log_v.size - 1)
@@ -154,13 +163,29 @@ def _opening_weights(log_v: np.ndarray, log_w_one: float) -> np.ndarray:
     return weights
 
 
+@numba.njit
+def _log_w(prior, size):
+    """log w[size], beyond the table as w[1] (1 + b) (2 + b) ... (size - 1 + b)."""
+    log_w = prior.log_w
+    return log_w[size] if size < log_w.size else log_w[1] + log_rising(1.0 + prior.shift[0], size - 1)
+
+
+@numba.njit
+def _log_growth(prior, size, w):
+    """log of w[size + w] / w[size], beyond the table without the two logs, whose digits would cancel."""
+    log_w = prior.log_w
+    if size + w < log_w.size:
+        return log_w[size + w] - log_w[size]
+    return log_rising(size + prior.shift[0], w)
+
+
 @implements(prior_weights, GibbsTypePrior)
 def _prior_weights(prior, sizes, n_slots, empty, out):
-    join = prior.join
+    shift = prior.shift[0]
     n_clusters = 0
     for k in range(n_slots):
         size = sizes[k]
-        out[k] = join[size]
+        out[k] = size + shift if size > 0 else 0.0
         n_clusters += size > 0
     if empty >= 0:
         out[empty] = prior.open[n_clusters] if n_clusters < prior.open.size else 0.0
@@ -168,17 +193,17 @@ def _prior_weights(prior, sizes, n_slots, empty, out):
 
 @implements(log_prior_weights, GibbsTypePrior)
 def _log_prior_weights(prior, sizes, n_slots, empty, w, out):
-    log_v, log_w = prior.log_v, prior.log_w
+    log_v = prior.log_v
     n_clusters = 0
     for k in range(n_slots):
         size = sizes[k]
         if size > 0:
-            out[k] = log_w[size + w] - log_w[size]
+            out[k] = _log_growth(prior, size, w)
             n_clusters += 1
         else:
             out[k] = -np.inf
     if empty >= 0 and n_clusters + 1 < log_v.size and log_v[n_clusters + 1] > -np.inf:
-        out[empty] = log_v[n_clusters + 1] - log_v[n_clusters] + log_w[w]
+        out[empty] = log_v[n_clusters + 1] - log_v[n_clusters] + _log_w(prior, w)
 
 
 @implements(log_prior, GibbsTypePrior)
@@ -189,5 +214,5 @@ def _log_prior(prior, sizes, n_slots):
         size = sizes[k]
         if size > 0:
             n_clusters += 1
-            total += prior.log_w[size]
+            total += _log_w(prior, size)
     return total + prior.log_v[n_clusters]

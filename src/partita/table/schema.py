@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from partita.cached import cached_property
 from partita.table.names import refuse_repeated
 from partita.table.wording import name_some
 

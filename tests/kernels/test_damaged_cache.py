@@ -1,0 +1,74 @@
+"""Compiled code that is damaged on disk is compiled again, and the cache is whole afterwards."""
+
+import shutil
+
+import numpy as np
+import pytest
+from tests.kernels.processes import DENSITIES, finish, run, start
+
+
+def flip(content, position):
+    return content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+
+
+DAMAGES = {
+    "empty": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "a byte short": lambda content: content[:-1],
+    "longer": lambda content: content + b"\0",
+    "a bit of the code": lambda content: flip(content, len(content) // 2),
+    "a bit of the checksum": lambda content: flip(content, 7),
+    "another file": lambda content: np.random.default_rng(1).bytes(len(content)),
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache that holds two kernels, and the densities they gave."""
+    cache = tmp_path_factory.mktemp("filled") / "cache"
+    (_, values, n_compiled), said = run(DENSITIES, cache)
+    assert (n_compiled, said) == (2, "")
+    assert len(files_of(cache)) == 2
+    return cache, values
+
+
+def files_of(cache):
+    return sorted(path for path in cache.rglob("*") if path.is_file())
+
+
+def assert_healed(cache, values, n_compiled):
+    """The next process compiles what was damaged, the one after it nothing, and both know the densities."""
+    for expected in (n_compiled, 0):
+        (_, again, compiled), said = run(DENSITIES, cache)
+        assert (again, compiled, said) == (values, expected, "")
+    assert len(files_of(cache)) == 2
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
+    cache = shutil.copytree(filled[0], tmp_path / "cache")
+    for file in files_of(cache):
+        file.write_bytes(damage(file.read_bytes()))
+    assert_healed(cache, filled[1], n_compiled=2)
+
+
+def test_a_removed_file_is_compiled_again(filled, tmp_path):
+    cache = shutil.copytree(filled[0], tmp_path / "cache")
+    files_of(cache)[0].unlink()
+    assert_healed(cache, filled[1], n_compiled=1)
+
+
+def test_code_of_another_kernel_is_not_run(filled, tmp_path):
+    """Its checksum is right, but it says whose code it is."""
+    cache = shutil.copytree(filled[0], tmp_path / "cache")
+    first, second = files_of(cache)
+    second.write_bytes(first.read_bytes())
+    assert_healed(cache, filled[1], n_compiled=1)
+
+
+def test_processes_that_compile_at_once_agree(filled, tmp_path):
+    cache = tmp_path / "cache"
+    for process in [start(DENSITIES, cache) for _ in range(3)]:
+        (_, values, _), said = finish(process)
+        assert (values, said) == (filled[1], "")
+    assert_healed(cache, filled[1], n_compiled=0)
