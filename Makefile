@@ -13,9 +13,10 @@ test: $(VENV)/.test
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-# Slower than test: every index that compiled code uses is checked.
+# Slower than test: every index that compiled code uses is checked, and 22 000 hostile files, tables and options are tried.
 prove: $(VENV)/.test
 	NUMBA_BOUNDSCHECK=1 PARTITA_CACHE_DIR=$(CURDIR)/$(VENV)/checked-kernels OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzzing
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,76 @@
+"""The fuzzers in miniature, and that their harness sees what it looks for."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing.harness import failures
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.mark.parametrize("room", ["files", "tables", "options"])
+def test_a_hundred_cases_end_in_a_result_or_in_words(room):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzzing", "--only", room, "--n", "100"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"{room}: 100 cases, 0 failed")
+
+
+def well(folder):
+    assert list(folder.iterdir()) == []
+    (folder / "file").write_text("of its own")
+
+
+def refused(folder):
+    raise ValueError("Column 'a' holds nothing: fill it.")
+
+
+def wrong_error(folder):
+    raise KeyError("a")
+
+
+def wrong_words(folder):
+    raise ValueError("Column '\x1b[2J' holds nothing.")
+
+
+def no_words(folder):
+    raise TypeError
+
+
+def crash(folder):
+    signal.signal(signal.SIGSEGV, signal.SIG_DFL)  # without pytest's report
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def hang(folder):
+    while True:
+        pass
+
+
+def hunger(folder):
+    bytearray(3 * 2**30)
+
+
+CASES = [well, refused, wrong_error, wrong_words, no_words, crash, hang, hunger]
+
+
+def test_the_harness_tells_results_and_refusals_from_all_else():
+    found = failures(lambda seed, folder: CASES[seed](folder), range(len(CASES)), seconds=2)
+    words = {CASES[failure.seed]: failure.what for failure in found}
+    assert list(words) == [wrong_error, wrong_words, no_words, crash, hang, hunger]
+    assert "KeyError" in words[wrong_error]
+    assert "control characters" in words[wrong_words]
+    assert words[crash] == "ended by SIGSEGV"
+    assert words[hang] == "not done in time"
+    assert "MemoryError" in words[hunger]
