@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.fuzzing.harness import failures
 
 ROOT = Path(__file__).resolve().parent.parent.parent
