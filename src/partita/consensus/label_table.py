@@ -12,8 +12,9 @@ import numpy as np
 from partita.engines.table_reader import TableReader
 from partita.partitions import Partitions
 from partita.table import Column, Schema, Table, read_file
-from partita.table.cells import TIMES
+from partita.table.cells import TIMES, WIDER_THAN_NUMPY
 from partita.table.encoding import Reading, encode_codes, read_column
+from partita.table.python_cells import python_cells
 from partita.table.schema import automatic_names
 from partita.table.source import Origin, Source, align, open_source
 from partita.table.wording import count_of, name_rows, name_some
@@ -152,7 +153,7 @@ def _read_labels(name: str, column: Any) -> Reading:
 def _numbers(column: Any) -> np.ndarray | None:
     """The cells of a column of integers or floats, None for one of another type."""
     if isinstance(column, nw.Series):
-        if column.dtype.is_integer():
+        if column.dtype.is_integer() and column.dtype not in WIDER_THAN_NUMPY:
             return column.fill_null(-1).to_numpy() if column.is_null().any() else column.to_numpy()
         return column.fill_null(float("nan")).to_numpy() if column.dtype.is_float() else None
     return np.ascontiguousarray(column) if column.dtype.kind in "iuf" else None
@@ -196,7 +197,7 @@ def _refuse_times(name: str, column: Any) -> None:
     if of_series and column.dtype.is_temporal():
         kinds, row = [True], 0
     else:
-        cells = column.to_list() if of_series else column
+        cells = python_cells(name, column) if of_series else column
         kinds = [issubclass(kind, TIMES) for kind in map(type, cells)]
         row = kinds.index(True) if True in kinds else -1
     if row >= 0:

@@ -13,6 +13,8 @@ from scipy.special import gammaln, ndtri, poch, stdtrit, xlogy
 LOG_PI = np.log(np.pi)
 LOG_2PI = np.log(2.0 * np.pi)
 
+_LARGE_MEAN = 1e7
+
 
 class StudentT(NamedTuple):
     """Location + scale times a Student-t variable; arrays of any common shape."""
@@ -66,8 +68,14 @@ class NegativeBinomial(NamedTuple):
     rate: np.ndarray
 
     def ppf(self, level: float) -> np.ndarray:
-        """Quantiles."""
-        return distributions.nbinom.ppf(level, self.shape, self.rate / (self.rate + 1.0))
+        """Quantiles; of large counts those of the gamma distribution with the same mean and variance."""
+        mean = self.shape / self.rate
+        large = mean > _LARGE_MEAN  # where the search for an exact one may never end, or end the process
+        shape, rate = np.where(large, 1.0, self.shape), np.where(large, 1.0, self.rate)
+        exact = distributions.nbinom.ppf(level, shape, rate / (rate + 1.0))
+        spread = 1.0 + 1.0 / self.rate
+        near = distributions.gamma.ppf(level, np.where(large, mean / spread, 1.0), scale=spread)
+        return np.where(large, np.floor(near), exact)
 
     def logpdf(self, x: np.ndarray) -> np.ndarray:
         """Log probabilities, smooth between whole numbers."""

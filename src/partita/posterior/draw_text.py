@@ -99,7 +99,11 @@ def _requoted(content: bytes, separator: bytes) -> bytes:
     if content.count(b'"') % 2:
         raise ValueError("a quote is opened and never closed: close it or take it out.")
     records = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator.decode(), skipinitialspace=True)
-    return "\n".join(NO_SEPARATOR.join(" ".join(cell.splitlines()) for cell in record) for record in records).encode()
+    try:
+        lines = [NO_SEPARATOR.join(" ".join(cell.splitlines()) for cell in record) for record in records]
+    except csv.Error:
+        raise ValueError(f"a cell has more than {csv.field_size_limit()} letters: is a quote missing?") from None
+    return "\n".join(lines).encode()
 
 
 def _header(text: _Lines) -> list[str] | None:

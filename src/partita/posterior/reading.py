@@ -21,7 +21,9 @@ from partita.posterior.draw_text import read_text
 from partita.posterior.posterior import Posterior
 from partita.posterior.row_names import has_row_names
 from partita.printable import printable
+from partita.table.cells import WIDER_THAN_NUMPY
 from partita.table.files import read_parquet_or_text, shown_path
+from partita.table.python_cells import python_cells
 from partita.table.source import frame_or_other
 from partita.table.wording import count_of, name_some
 
@@ -105,14 +107,14 @@ def _refuse_other_things(draws: Any) -> None:
 def _read_frame(frame: nw.DataFrame) -> tuple[np.ndarray, list[str]]:
     names = [str(name) for name in frame.columns]
     _check_shape(frame.shape)
-    if has_row_names(names[0], frame[:, 0].to_list(), len(names)):
+    if has_row_names(names[0], python_cells(names[0], frame[:, 0]), len(names)):
         frame, names = frame[:, 1:], names[1:]
     kinds = set(frame.schema.values())
-    if all(kind.is_numeric() for kind in kinds) or kinds == {nw.Boolean()}:
+    if all(kind.is_numeric() and kind not in WIDER_THAN_NUMPY for kind in kinds) or kinds == {nw.Boolean()}:
         values = frame.to_numpy()
         if holds_numbers(values):
             return code_numbers(values), names
-    rows = zip(*(column.to_list() for column in frame.iter_columns()))
+    rows = zip(*(python_cells(name, column) for name, column in zip(names, frame.iter_columns())))
     return code_labels(list(chain.from_iterable(rows)), frame.shape), names
 
 

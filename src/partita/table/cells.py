@@ -3,17 +3,20 @@
 import datetime
 import numbers
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 import narwhals as nw
 import numpy as np
 
+from partita.table.python_cells import python_cells
 from partita.table.schema import Kind
 from partita.table.wording import declare, name_rows
 
 _MISSING, _TEXT, _TRUTH, _NUMBER, _COMPLEX, _TIME, _OTHER = range(7)
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+WIDER_THAN_NUMPY = (nw.Int128, nw.UInt128)
+"""Whole numbers that no numpy array holds."""
 _ONE_TYPE = "Make all cells one type, for example strings"
 
 
@@ -48,7 +51,7 @@ def read_cells(name: str, column: Any, told: Kind | None) -> Cells:
     if isinstance(column, np.ndarray):
         return _from_array(name, column, told)
     dtype = column.dtype
-    if dtype.is_integer():
+    if dtype.is_integer() and dtype not in WIDER_THAN_NUMPY:
         return Cells(name, column.fill_null(0).to_numpy(), column.is_null().to_numpy())
     if dtype.is_float():
         return _from_array(name, column.fill_null(float("nan")).to_numpy(), told)
@@ -57,10 +60,8 @@ def read_cells(name: str, column: Any, told: Kind | None) -> Cells:
     if dtype == nw.Boolean:
         return Cells(name, column.fill_null(False).to_numpy().astype(bool), column.is_null().to_numpy())
     if dtype in (nw.Categorical, nw.Enum):
-        return _from_objects(name, _plain_categories(column), told or "categorical")
-    if dtype == nw.String:
-        return _from_objects(name, column.to_numpy().astype(object), told)
-    return _from_objects(name, _objects(column), told)
+        return _from_objects(name, _plain_categories(name, column), told or "categorical")
+    return _from_objects(name, _objects(name, column), told)
 
 
 def _from_array(name: str, values: np.ndarray, told: Kind | None) -> Cells:
@@ -77,13 +78,13 @@ def _from_array(name: str, values: np.ndarray, told: Kind | None) -> Cells:
     return _from_objects(name, values.astype(object), told)
 
 
-def _objects(column: nw.Series) -> np.ndarray:
-    return np.fromiter(column.to_list(), dtype=object, count=len(column))
+def _objects(name: str, column: nw.Series) -> np.ndarray:
+    return np.fromiter(python_cells(name, column), dtype=object, count=len(column))
 
 
-def _plain_categories(column: nw.Series) -> np.ndarray:
+def _plain_categories(name: str, column: nw.Series) -> np.ndarray:
     """Categories as objects; those that are neither text nor number (intervals, times) by their text."""
-    values = _objects(column)
+    values = _objects(name, column)
     groups = {kind: _group(kind) for kind in set(map(type, values))}
     strange = {kind for kind, group in groups.items() if group in (_TIME, _OTHER)}
     if strange:
@@ -154,7 +155,10 @@ def _missing(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def _differs_from_itself(value: Any) -> bool:
-    return bool(value != value)  # noqa: PLR0124  (true of nan and NaT of any type)
+    try:
+        return bool(value != value)  # noqa: PLR0124  (true of nan and NaT of any type)
+    except InvalidOperation:  # a signaling nan
+        return True
 
 
 def _typed_array(name: str, values: np.ndarray, missing: np.ndarray, present: set[int]) -> np.ndarray:

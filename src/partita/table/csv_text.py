@@ -25,6 +25,7 @@ _SEPARATORS = ("\t", ";", "|", ",")
 NO_SEPARATOR = "\x1f"
 """Of a table with one column: the separator that no text table holds."""
 _RECORDS_LOOKED_AT = 20
+_MOST_NAMED = 20
 # A record must fit into one block.
 _BLOCK_SIZE = 1 << 24
 
@@ -54,6 +55,8 @@ def read_text(content: bytes, shown: str) -> TextTable:
     """
     told = TOLD_SEPARATOR.match(content)
     content = content[told.end() :] if told else content
+    if not content.strip(_LINE_ENDS):
+        raise ValueError(f"{shown} names its separator and holds nothing else. Write a header and one line per row.")
     try:
         separator = told["separator"].decode() if told else find_separator(content)
         header = next(filter(None, _records(content, separator)))
@@ -127,16 +130,20 @@ def _name_columns(header: list[str], shown: str) -> list[str]:
             stacklevel=2,
         )
     unnamed = [j for j, name in enumerate(names) if not name]
+    taken = set(names)
     for j in unnamed:
         name = f"column {j + 1}"
-        while name in names:
+        while name in taken:
             name += "_"
+        taken.add(name)
         names[j] = name
     if unnamed:
         one = len(unnamed) == 1
+        new = [repr(names[j]) for j in unnamed]
+        called = join_words(new) if len(new) <= _MOST_NAMED else f"{join_words(new[:_MOST_NAMED])} and so on"
         warnings.warn(
             f"{count_of(len(unnamed), 'column')} of {shown} {'has' if one else 'have'} no name and "
-            f"{'is' if one else 'are'} called {join_words(repr(names[j]) for j in unnamed)}.",
+            f"{'is' if one else 'are'} called {called}.",
             UserWarning,
             stacklevel=2,
         )

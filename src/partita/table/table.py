@@ -236,6 +236,8 @@ def _already_read(table: Table, column_types: Mapping[Any, str] | None, schema: 
         raise ValueError("X is a Table, whose columns have their types: give column_types to Table.read instead.")
     if schema is not None and schema != table.schema:
         raise ValueError("X is a Table that was read without the schema of fit: pass what it was read from.")
+    if schema is None and (table.n_rows == 0 or not table.schema.used):
+        raise ValueError("X is a Table without rows or without columns: at least one of each is needed.")
     return table
 
 

@@ -19,9 +19,9 @@ def text_codes(column: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
 
     try:
         encoded = _dictionary(column.to_arrow())
-    except (pa.ArrowException, UnicodeEncodeError):  # categories of several types, text that UTF-8 cannot hold
+        distinct = encoded.dictionary.to_pylist()
+    except (pa.ArrowException, UnicodeError, OverflowError):  # categories of several types, text that is no UTF-8
         return None
-    distinct = encoded.dictionary.to_pylist()
     if not all(isinstance(value, str) for value in distinct) or len(set(distinct)) < len(distinct):
         return None
     # The last entry is what -1 points to.
