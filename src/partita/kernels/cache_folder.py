@@ -52,24 +52,24 @@ def cache_folder(function: Callable, kinds: tuple[type, ...]) -> Path | None:
     sources = {own_file, *(file for kind in kinds if (file := _source_file(kind)))}
     outside = sorted(file for file in sources if _PACKAGE not in file.parents)
     settings = tuple(str(getattr(_NUMBA_CONFIG, name, None)) for name in _SETTINGS)
+    name = _fingerprint(tuple(outside), settings)
     root = Path("~/.cache/partita")
     try:
         root = _cache_root()
-        folder = root / _fingerprint(tuple(outside), settings)
-        for level in (root, folder):
-            level.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _refuse_foreign(level)
-    except (OSError, RuntimeError) as error:
+        for folder in (root, root / name):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _refuse_foreign(folder)
+    except (OSError, RuntimeError) as error:  # the latter of Path.home()
         warn_once(root, error)
         return None
-    return folder
+    return root / name
 
 
 def warn_once(folder: Path, error: Exception) -> None:
     """Say that compiled code is not kept, why, and what to do; only the first time in a process."""
-    reason = getattr(error, "strerror", None) or str(error).rstrip(".")
     if _WARNED:
         return
+    reason = getattr(error, "strerror", None) or str(error).rstrip(".")
     _WARNED.append(reason)
     warnings.warn(
         f"Compiled code cannot be kept in {folder}: {reason}. It stays in the memory of this process, so the next "
