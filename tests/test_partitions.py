@@ -129,3 +129,10 @@ def test_hash_collisions_never_merge_different_columns(monkeypatch, n_buckets):
     assert counts.sum() == 60
     if n_buckets == 1:
         np.testing.assert_array_equal(inverse, merged_well[1])
+
+
+def test_labels_beyond_int64_are_no_negative_ones():
+    for labels in ([[2**64 - 1, 0]], [[2**63, 0]]):
+        with pytest.raises(ValueError, match=r"Labels must be below 2\*\*63"):
+            Partitions(np.array(labels, dtype=np.uint64))
+    np.testing.assert_array_equal(Partitions(np.array([[2**63 - 1, 0]], dtype=np.uint64)), [[0, 1]])

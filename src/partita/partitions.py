@@ -13,6 +13,7 @@ from partita.kernels.contingency import add_hashes, relabel_rows
 
 _BLOCK = 1 << 22
 _SEED = 20190827
+_LARGEST = np.iinfo(np.int64).max
 
 
 class Partitions:
@@ -163,6 +164,8 @@ def _integers(labels: Any) -> np.ndarray:
     given = np.asarray(labels)
     if given.size and not (np.issubdtype(given.dtype, np.integer) or given.dtype == bool):
         raise TypeError(f"Labels must be integers (-1: not labelled); got an array of {given.dtype}.")
+    if given.dtype == np.uint64 and given.max(initial=0) > _LARGEST:  # which int64 would take for negative ones
+        raise ValueError(f"Labels must be below 2**63; got {given.max()}.")
     return given
 
 

@@ -200,3 +200,33 @@ def test_columns_that_cannot_be_read():
         reader.read_column(np.zeros((3, 2)), 1)
     with pytest.raises(ValueError, match=r"'x0'.*not seen in fit"):
         reader.read_column(["a", "elephant"], 0)
+
+
+# --- arrays that do not fit -----------------------------------------------------------------------
+
+
+def test_arrays_that_do_not_fit_reach_no_kernel():
+    labels = label_matrix(n=30, n_columns=3)
+    table = read_labels(labels)
+    steps, model = learner(table, Categorical(), BOTH[0])
+    rows = Encoded(model.likelihood.rows(model.table), np.ones(model.table.n_rows))
+    resp = np.full((model.table.n_rows, 2), 0.5)
+    state = steps.global_step(steps.given_responsibilities(rows, resp))
+    for wrong in (resp[:-1], resp[:, 0], -resp, resp * np.nan, resp.astype(str), np.empty((0, 2))):
+        with pytest.raises(ValueError, match="Responsibilities"):
+            steps.given_responsibilities(rows, wrong)
+        with pytest.raises(ValueError, match="Responsibilities"):
+            steps.column_statistics(labels[~table.empty_rows, 0], wrong, 0)
+    statistics = steps.local_statistics(rows, state)
+    for wrong in (
+        statistics._replace(sizes=statistics.sizes[:-1]),
+        statistics._replace(stats=statistics.stats[:, :-1]),
+        statistics._replace(stats=statistics.stats.astype(np.float32)),
+        statistics._replace(log_total=np.empty(0)),
+    ):
+        for known in (state, None):
+            with pytest.raises(ValueError, match=r"Statistics are float64 arrays|not statistics under this state"):
+                steps.global_step(wrong, known)
+    for change in ({"log_weights": state.log_weights[:-1]}, {"pairs": np.array([[0, 99]])}, {"stats": state.stats[:0]}):
+        with pytest.raises(ValueError, match="do not fit together"):
+            replace(state, **change)

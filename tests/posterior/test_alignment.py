@@ -82,3 +82,10 @@ def test_labels_to_rename_must_fit():
         posterior_of([0, 0, 1]).align([0, 0, 1], labels=[0, 1])
     with pytest.raises(ValueError, match="labels must be -1 or more, got -5"):
         posterior_of([0, 0, 1]).align([0, 0, 1], labels=[0, 1, -5])
+
+
+def test_labels_so_large_that_new_ones_would_not_fit():
+    posterior = Posterior([[0, 0, 1]])
+    for label in (2**64 - 1, 2**63 - 1):
+        with pytest.raises(ValueError, match="must be at most"):
+            posterior.align(np.array([0, 0, label], dtype=np.uint64))

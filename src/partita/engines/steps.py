@@ -99,6 +99,7 @@ class Steps:
     def given_responsibilities(self, rows: Any, resp: np.ndarray) -> Statistics:
         """Statistics of rows shared out by given responsibilities (n, K), for a first state; additive too."""
         encoded = self._encoded(rows)
+        resp = _checked_resp(resp, encoded.weights.size)
         stats = shared_stats(self.likelihood, encoded.rows, encoded.weights, resp)
         return Statistics(np.array([np.nan]), encoded.weights @ resp, stats, np.empty(0))
 
@@ -141,6 +142,7 @@ class Steps:
         In this order: pairs that gain by it are merged, empty components removed, sticks ordered by size, learned
         numbers moved to their maximum.
         """
+        self._check_statistics(statistics)
         if state is not None and not _belongs(statistics, state):
             raise ValueError("These are not statistics under this state: send it to all places and sum what they send.")
         likelihood = self.likelihood if state is None else state.likelihood
@@ -190,7 +192,8 @@ class Steps:
     def column_statistics(self, column: Any, resp: np.ndarray, m: int) -> np.ndarray:
         """Statistics (K, S) of column m, zeros where they speak of other columns."""
         self._require_independent_columns()
-        return self.likelihood.suffstats(self._rows_of_column(column, m), resp)
+        table = self._own_reader().read_column(column, m)
+        return self.likelihood.suffstats(self.likelihood.rows(table), _checked_resp(resp, table.n_rows))
 
     def join_columns(
         self,
@@ -218,8 +221,14 @@ class Steps:
     def _encoded(self, rows: Any) -> Encoded:
         return rows if isinstance(rows, Encoded) else self.encode(rows)
 
-    def _rows_of_column(self, column: Any, m: int) -> Any:
-        return self.likelihood.rows(self._own_reader().read_column(column, m))
+    def _check_statistics(self, statistics: Statistics) -> None:
+        n_stats = self.likelihood.stats_of(self.likelihood.state(1)).shape[1]
+        shapes = ((1,), (statistics.sizes.size,), (statistics.sizes.size, n_stats), (statistics.overlaps.size,))
+        if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(statistics, shapes)):
+            raise ValueError(
+                f"Statistics are float64 arrays of shapes (1,), (K,), (K, {n_stats}) and (P,), got "
+                f"{', '.join(f'{part.dtype} {part.shape}' for part in statistics)}: sum what the places send."
+            )
 
     def _require_independent_columns(self) -> None:
         if not self.likelihood.columns_are_independent:
@@ -278,6 +287,19 @@ class Steps:
 
 def _belongs(statistics: Statistics, state: VariationalState) -> bool:
     return statistics.stats.shape == state.stats.shape and statistics.overlaps.size == state.pairs.shape[0]
+
+
+def _checked_resp(resp: Any, n_rows: int) -> np.ndarray:
+    """Responsibilities as float64 (n_rows, K), finite and not negative: kernels trust them."""
+    shares = np.asarray(resp)
+    if shares.ndim != 2 or shares.shape[0] != n_rows or shares.dtype.kind not in "fiub":
+        raise ValueError(
+            f"Responsibilities are numbers of shape ({n_rows}, K), one row per row, got {shares.dtype} {shares.shape}."
+        )
+    shares = np.ascontiguousarray(shares, dtype=np.float64)
+    if not (np.isfinite(shares).all() and shares.min(initial=0.0) >= 0.0):
+        raise ValueError("Responsibilities must be finite and not negative: pass what responsibilities() returned.")
+    return shares
 
 
 def _weights_of(loglik: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:

@@ -64,6 +64,13 @@ class VariationalState:
     n_steps: int
     settled: bool
 
+    def __post_init__(self) -> None:
+        n_components = self.sizes.size
+        as_long = self.sizes.shape == self.log_weights.shape == (n_components,) and len(self.stats) == n_components
+        pairs_fit = self.pairs.ndim == 2 and self.pairs.shape[1] == 2 and self.pairs.dtype.kind == "i"
+        if not as_long or not pairs_fit or self.pairs.min(initial=0) < 0 or self.pairs.max(initial=-1) >= n_components:
+            raise ValueError("The arrays of a VariationalState do not fit together: take one that global_step made.")
+
     def of_likelihood(self, likelihood: Conjugate, stats: np.ndarray) -> "VariationalState":
         """The same state of another likelihood, whose statistics mean the same."""
         return replace(self, likelihood=likelihood, stats=stats, expected=likelihood.expected_params(stats))

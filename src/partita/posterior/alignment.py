@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+# What is added to it, a number for every new cluster, must fit into int64 too.
+_LARGEST = 2**62
+
 
 def align(labels: Any, earlier: Any, n_objects: int) -> np.ndarray:
     """Rename ``labels`` so that as many objects as possible have the label they have in ``earlier``.
@@ -40,6 +43,8 @@ def _checked(what: str, labels: Any, n_objects: int) -> np.ndarray:
         )
     if not np.issubdtype(found.dtype, np.integer):
         raise TypeError(f"{what} must be whole numbers (-1: not labelled), got {found.dtype}.")
+    if found.max(initial=0) > _LARGEST:
+        raise ValueError(f"{what} must be at most {_LARGEST}, got {found.max()}.")
     if found.min(initial=0) < -1:
         raise ValueError(f"{what} must be -1 or more, got {found.min()}.")
     return found.astype(np.int64)
