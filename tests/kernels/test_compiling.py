@@ -82,6 +82,13 @@ for out in outs:
 print(json.dumps([[float(out[0]) for out in outs], compilations()]))
 """
 
+CAUGHT = """
+    try:
+        scaled(np.full(2, 7, out.dtype)[:1], out)
+    except IndexError:
+        out[0] = -1
+"""
+
 
 @pytest.fixture
 def copied(tmp_path):
@@ -161,6 +168,16 @@ def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
         (values, n_compiled), said = run(script, tmp_path)
         assert (values, n_compiled, said) == ([3.0 * factor, 3.0 * factor], 2, "")
     assert not list(tmp_path.rglob("*.compiled"))
+
+
+def test_bounds_checks_see_a_wrong_index(tmp_path):
+    """What `make prove` rests on; code compiled without them is not taken for code with them."""
+    (tmp_path / "outside.py").write_text(OUTSIDE.replace("x[0]", "x[1]"))
+    script = TWO_SPECIALISATIONS.replace("scaled(out + 3, out)", CAUGHT)
+    for checked, expected in (("0", [14.0, 14.0]), ("1", [-1.0, -1.0])):
+        surroundings = beside_partita(tmp_path) | {"NUMBA_BOUNDSCHECK": checked}
+        (values, n_compiled), _ = run(script, tmp_path / "cache", **surroundings)
+        assert (values, n_compiled) == (expected, 2)
 
 
 def test_code_that_refers_to_an_address_is_not_kept(tmp_path):
