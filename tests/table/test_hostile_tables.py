@@ -99,6 +99,18 @@ def test_whole_numbers_wider_than_numpy():
     assert Posterior.from_draws(frame).draws.tolist() == [[0, 1], [0, 1], [-1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.uint64()])
+def test_unsigned_labels_with_gaps(kind):
+    columns = {"a": pa.array([0, None, 3, 0], kind), "b": pa.array([1, 1, 2, 2], kind)}
+    frame = pa.table(columns)
+    for form in (frame, pl.from_arrow(frame), frame.to_pandas(types_mapper={kind: kind_of_pandas(kind)}.get)):
+        assert label_table(form).codes.tolist() == [[0, 0], [-1, 0], [1, 1], [0, 1]]
+
+
+def kind_of_pandas(kind):
+    return pd.UInt8Dtype() if kind == pa.uint8() else pd.UInt64Dtype()
+
+
 def test_a_signaling_nan_is_missing():
     frame = pd.DataFrame({"a": [decimal.Decimal("sNaN"), decimal.Decimal(1), decimal.Decimal(2)]}, dtype=object).assign(
         b=range(3)

@@ -151,10 +151,12 @@ def _read_labels(name: str, column: Any) -> Reading:
 
 
 def _numbers(column: Any) -> np.ndarray | None:
-    """The cells of a column of integers or floats, None for one of another type."""
+    """The cells of a column of integers or floats; None for one of another type, or with gaps that -1 cannot fill."""
     if isinstance(column, nw.Series):
         if column.dtype.is_integer() and column.dtype not in WIDER_THAN_NUMPY:
-            return column.fill_null(-1).to_numpy() if column.is_null().any() else column.to_numpy()
+            if not column.is_null().any():
+                return column.to_numpy()
+            return column.fill_null(-1).to_numpy() if column.dtype.is_signed_integer() else None
         return column.fill_null(float("nan")).to_numpy() if column.dtype.is_float() else None
     return np.ascontiguousarray(column) if column.dtype.kind in "iuf" else None
 
