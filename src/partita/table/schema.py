@@ -70,7 +70,8 @@ class Schema:
         if not isinstance(self.dropped, tuple) or not all(isinstance(name, str) for name in self.dropped):
             raise TypeError("The dropped columns of a Schema must be a tuple of names.")
         refuse_repeated(self.names)
-        unknown = [name for name in self.dropped if name not in set(self.names)]
+        known = set(self.names)
+        unknown = [name for name in self.dropped if name not in known]
         if unknown:
             raise ValueError(f"A Schema drops {name_some(unknown, len(unknown))} without a column of that name.")
         undefined = [column.name for column in self.used if math.isnan(column.center)]

@@ -99,10 +99,10 @@ def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
     fitted_on_array = tuple(names) == automatic_names(len(names))
     if not source.is_frame or (fitted_on_array and not set(names) & set(source.names)):
         return dict(zip(names, source.columns))
-    absent = [name for name in names if name not in source.names]
+    by_name = dict(zip(source.names, source.columns))
+    absent = [name for name in names if name not in by_name]
     if absent:
         raise ValueError(f"X lacks columns seen in fit: {name_some(absent, len(absent))}. {_SAME_COLUMNS}")
-    by_name = dict(zip(source.names, source.columns))
     return {name: by_name[name] for name in names}
 
 
@@ -178,8 +178,9 @@ def _refuse_empty(shape: tuple[int, int]) -> None:
 def _difference(source: Source, names: Sequence[str]) -> str:
     if not source.is_frame:
         return ""
-    absent = [name for name in names if name not in source.names]
-    extra = [name for name in source.names if name not in names]
+    seen, given = set(names), set(source.names)
+    absent = [name for name in names if name not in given]
+    extra = [name for name in source.names if name not in seen]
     parts = [f"missing: {name_some(absent, len(absent))}"] if absent else []
     parts += [f"not seen in fit: {name_some(extra, len(extra))}"] if extra else []
     return f" ({'; '.join(parts)})"
