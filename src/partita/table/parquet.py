@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SIGNATURE = b"PAR1"
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 _ROWS_AT_ONCE = 1 << 17
+_BATCHES = 8  # that the limit has room for at least; while one is read it takes a few times its size
 _TEXT = "BYTE_ARRAY"
 _WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, _TEXT: 4}
 
@@ -34,6 +35,10 @@ def read_parquet(content: bytes, limit: UnpackingLimit) -> "pa.Table":
     try:
         table = _read(content, limit)
         table.validate(full=True)
+    except pa.ArrowMemoryError:
+        raise ValueError(
+            f"The Parquet file {limit.shown} does not fit into memory: take fewer rows or columns."
+        ) from None
     except (pa.ArrowException, OSError, PageError):
         raise ValueError(
             f"The Parquet file {limit.shown} is cut short or damaged: write it or copy it again."
@@ -58,7 +63,7 @@ def _read(content: bytes, limit: UnpackingLimit) -> "pa.Table":
     # Values of nested text stay positions among the distinct ones: how many a row holds is not known beforehand.
     file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=contents.nested_text)
     batches, n_bytes = [], 0
-    rows_at_once = max(1, min(_ROWS_AT_ONCE, limit.n_bytes // max(1, contents.longest_row)))
+    rows_at_once = max(1, min(_ROWS_AT_ONCE, limit.n_bytes // (_BATCHES * max(1, contents.longest_row))))
     for batch in file.iter_batches(rows_at_once):
         n_bytes += batch.nbytes
         limit.refuse_above(n_bytes)
