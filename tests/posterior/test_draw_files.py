@@ -225,3 +225,29 @@ def test_a_header_that_may_be_a_draw_is_told_of(tmp_path):
     with pytest.warns(UserWarning, match="all of its cells are labels further down"):
         read = Posterior.from_draws(tmp_path / "draws.csv")
     assert read.draws.tolist() == [[0, 0, 1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_letters_that_there_are_none_of(order, tmp_path):
+    labels = np.array([["a", "b"], ["a", "a"]], dtype=f"{order}U1")
+    np.save(tmp_path / "t.npy", labels)
+    assert Posterior.from_draws(tmp_path / "t.npy").draws.tolist() == [[0, 1], [0, 0]]
+    content = (tmp_path / "t.npy").read_bytes()
+    (tmp_path / "t.npy").write_bytes(content[:-4] + b"\x7f\x7f\x7f\x7f")
+    with pytest.raises(ValueError, match="cut short or damaged"):
+        Posterior.from_draws(tmp_path / "t.npy")
+
+
+def test_records_are_no_labels(tmp_path):
+    np.save(tmp_path / "t.npy", np.zeros((2, 3), dtype=[("x", "i4"), ("y", "U2")]))
+    with pytest.raises(ValueError, match="holds records, not labels"):
+        Posterior.from_draws(tmp_path / "t.npy")
+
+
+def test_an_archive_of_a_version_that_there_is_none_of(tmp_path):
+    np.savez_compressed(tmp_path / "t.npz", np.zeros((2, 3), np.int64))
+    content = bytearray((tmp_path / "t.npz").read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 255
+    (tmp_path / "t.npz").write_bytes(content)
+    with pytest.raises(ValueError, match="cut short or damaged"):
+        Posterior.from_draws(tmp_path / "t.npz")

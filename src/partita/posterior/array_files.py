@@ -1,6 +1,7 @@
 """Files of NumPy: one array, and nothing that runs when it is opened."""
 
 import os
+import sys
 import zipfile
 import zlib
 from math import prod
@@ -41,7 +42,7 @@ def read_array_file(path: str | os.PathLike, shown: str, max_unpacked: int | Non
             member = _only_member(archive, limit)
             with archive.open(member) as file:
                 return _read_array(file, member.file_size)
-    except (EOFError, OSError, zipfile.BadZipFile, zlib.error):
+    except (EOFError, OSError, NotImplementedError, zipfile.BadZipFile, zlib.error):
         _refuse_damaged()
 
 
@@ -73,7 +74,14 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
     if min(shape, default=1) < 0 or n_cells * dtype.itemsize > room or (n_cells and not dtype.itemsize):
         _refuse_damaged()
     file.seek(0)
-    return npy.read_array(file, allow_pickle=False)
+    array = npy.read_array(file, allow_pickle=False)
+    if dtype.kind == "V":
+        raise ValueError("the array holds records, not labels: save one of its fields.")
+    if dtype.kind == "U" and array.size:
+        letters = np.ascontiguousarray(array).view(np.dtype("u4").newbyteorder(dtype.byteorder))
+        if letters.max() > sys.maxunicode:
+            _refuse_damaged()
+    return array
 
 
 def _refuse_damaged() -> NoReturn:
