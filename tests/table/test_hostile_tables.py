@@ -149,6 +149,12 @@ def test_a_table_of_nothing(shape):
         Mixture(chains=1, draws=3).fit(table)
 
 
+def test_parquet_with_two_unnamed_indices_of_one_name(tmp_path):
+    names = ["__index_level_0__", "a", "__index_level_0__"]
+    pq.write_table(pa.table([pa.array([0, 1])] * 3, names=names), tmp_path / "t.parquet")
+    assert read_file(tmp_path / "t.parquet").column_names == ["a"]
+
+
 def test_parquet_without_columns(tmp_path):
     pq.write_table(pa.table({}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="has no columns"):

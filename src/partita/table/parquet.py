@@ -43,7 +43,8 @@ def read_parquet(content: bytes, limit: UnpackingLimit) -> "pa.Table":
         raise ValueError(
             f"The Parquet file {limit.shown} is cut short or damaged: write it or copy it again."
         ) from None
-    table = table.drop_columns([name for name in table.column_names if _UNNAMED_INDEX.fullmatch(name)])
+    # By position: names may repeat, and are refused later.
+    table = table.select([j for j, name in enumerate(table.column_names) if not _UNNAMED_INDEX.fullmatch(name)])
     if table.num_columns == 0:
         raise ValueError(f"{limit.shown} has no columns. Write at least one.")
     if table.num_rows == 0:
