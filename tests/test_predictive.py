@@ -132,7 +132,7 @@ def test_weights_are_tied_copies(prior):
     mixture = fitted(numbers, family=KNOWN, prior=prior, sample_weight=weights)
     new = Table.read(new_numbers, schema=mixture._model.table.schema)
     used = replace(mixture._model.table, numeric=numbers[[0, 1, 3, 4]], codes=np.empty((4, 0)), counts=np.empty((4, 0)))
-    tied = replace(mixture._model, table=used)
+    tied = replace(mixture._model, table=used, row_weights=np.array([2, 1, 3, 1]))
     densities = by_chain(mixture, new)
     mixture._model = tied
     exact = np.exp(exact_log_density(mixture, new, weights=[2, 1, 3, 1]))

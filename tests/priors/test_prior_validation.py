@@ -106,3 +106,9 @@ def test_stick_breaking_update_needs_all_components():
 def test_numbers_of_rows_and_components_are_whole(n, use):
     with pytest.raises(ValueError, match="n must be an integer of at least 0"):
         use(DirichletProcess(concentration=1.0), n)
+
+
+@pytest.mark.parametrize("kind", [StickBreaking, FiniteDirichlet])
+def test_more_components_than_memory_or_a_float_holds_are_refused(kind):
+    with pytest.raises(ValueError, match="n_components must be an integer of at most"):
+        kind(n_components=10**17).check()

@@ -2,11 +2,11 @@
 
 import json
 import os
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.fuzzing.sealing import Parts
 from tests.runs.conftest import two_groups
 
 from partita.partitions import Partitions
@@ -265,17 +265,17 @@ def test_a_summary_of_others(run, new, partita, text):
     assert_one_sentence(partita("predict", run, new), "summary.json' is damaged: make the folder again.")
 
 
-def test_a_model_of_others(run, new, partita, monkeypatch):
+def test_a_model_of_others(run, new, partita):
     whole = (run / "posterior.partita").read_bytes()
+    (run.parent / "whole.partita").write_bytes(whole)
     lie(run, "posterior.partita", whole[:-9])
     assert_one_sentence(partita("predict", run, new), "posterior.partita' is damaged or incomplete")
     draws = run.parent / "draws.partita"
+    parts = Parts.of(run.parent / "whole.partita")
     Posterior(Partitions(np.zeros((1, 2, 3), int))).save(draws)
     lie(run, "posterior.partita", draws.read_bytes())
     assert_one_sentence(partita("predict", run, new), "holds draws without a model")
-
-    def fail(path):
-        raise KeyError("schema")
-
-    monkeypatch.setattr(sys.modules["partita.runs.predicting"], "load", fail)
-    assert_one_sentence(partita("predict", run, new), "posterior.partita' is damaged: make the folder again.")
+    parts.put("clusters/stats", np.full_like(parts.arrays["clusters/stats"], np.nan))
+    parts.write(draws)
+    lie(run, "posterior.partita", draws.read_bytes())
+    assert_one_sentence(partita("predict", run, new), "is not as partita writes files")

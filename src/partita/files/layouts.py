@@ -32,10 +32,6 @@ def _are_different(value: Any) -> bool:
     return _are_texts(value) and len(set(value)) == len(value)
 
 
-def _are_names(value: Any) -> bool:
-    return _are_different(value) and all(name and name.isprintable() for name in value)
-
-
 def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
@@ -50,7 +46,7 @@ POSTERIOR = Layout(
     kind="posterior",
     fields=(
         Field("arrays", "an object: the SHA-256 of every array by its name", _are_digests),
-        Field("traces", "a list of different names, without control characters", _are_names),
+        Field("traces", "a list of different names", _are_different),
         Field("provenance", "an object", _is_object),
     ),
     members=(

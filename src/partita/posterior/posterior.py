@@ -355,8 +355,6 @@ class Posterior:
             traces = {"n_clusters": counts.reshape(shape), "entropy": np.reshape(entropies, shape)}
         checked = {name: np.array(trace, dtype=np.float64) for name, trace in traces.items()}
         for name, trace in checked.items():
-            if not (isinstance(name, str) and name and name.isprintable()):
-                raise ValueError(f"The name of a trace must be text without control characters; got {name!r}.")
             if trace.shape != shape:
                 raise ValueError(f"Trace {name!r} must have shape (chain, draw) = {shape}; got {trace.shape}.")
         return checked

@@ -12,11 +12,11 @@ _INTEGERS = (int, np.integer)
 
 def require_integer(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
     """Return ``value`` as an int, or refuse it."""
-    is_integer = isinstance(value, _INTEGERS) and not isinstance(value, bool)
-    if is_integer and value >= at_least and (at_most is None or value <= at_most):
-        return int(value)
-    most = "" if at_most is None else f" and at most {at_most}"
-    raise ValueError(f"{name} must be an integer of at least {at_least}{most}; got {value!r}.")
+    if not isinstance(value, _INTEGERS) or isinstance(value, bool) or value < at_least:
+        raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}.")
+    if at_most is not None and value > at_most:
+        raise ValueError(f"{name} must be an integer of at most {at_most}; got {value!r}.")
+    return int(value)
 
 
 def require_above(name: str, value: Any, bound: float, *, hint: str = "") -> float:

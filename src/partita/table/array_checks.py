@@ -79,7 +79,7 @@ def whole_weights(given: Any, n_rows: int, what: str) -> np.ndarray:
 
 def _block(name: str, given: Any, kinds: str, content: str, n_columns: int) -> np.ndarray:
     block = np.asarray(given)
-    if block.dtype.kind not in kinds:  # a cast would cut numbers to codes in silence
+    if block.size and block.dtype.kind not in kinds:  # a cast would cut numbers to codes in silence
         raise TypeError(f"The block {name} of a Table holds {content}, got an array of {block.dtype}.")
     if block.ndim != 2 or block.shape[1] != n_columns:
         raise ValueError(
