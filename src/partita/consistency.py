@@ -48,6 +48,13 @@ def check_draws(engine: Engine, plan: Plan, weights: np.ndarray, posterior: Post
         raise ValueError("the draws do not place the rows that take part")
 
 
+def check_numbers(model: Model, posterior: Posterior, n_clusters: int) -> None:
+    """Refuse more clusters, estimated or drawn, than the prior allows."""
+    most = max(n_clusters, int(posterior.partitions.n_clusters().max()))
+    if not model.prior.possible(np.ones(most, dtype=np.int64)):
+        raise ValueError(f"there are {most} clusters, more than {model.prior!r} allows")
+
+
 def check_traces(model: Model, posterior: Posterior) -> None:
     """Refuse draws without the positive numbers that prediction reads beside them."""
     for name in ("concentration", *model.likelihood.learned):
@@ -67,7 +74,8 @@ def check_clusters(model: Model, clusters: Clusters) -> None:
     n_completions, _, n_stats = clusters.stats.shape
     if n_completions == 0 or n_stats != model.n_stats:
         raise ValueError(f"{clusters.stats.shape} statistics are not those of a {model.likelihood.title} model")
-    if not model.likelihood.possible(clusters.stats).all():
+    stats = clusters.stats.reshape(-1, n_stats)
+    if not (model.likelihood.possible(stats).all() and np.isfinite(model.likelihood.log_marginal(stats)).all()):
         raise ValueError(f"no rows have these statistics of a {model.likelihood.title} model")
     if abs(logsumexp(clusters.log_seats)) > ROUNDING:
         raise ValueError("the weights of the clusters do not sum to 1")

@@ -246,6 +246,7 @@ class Fitting(Fitted):
             [prior] = [one for one in asked.priors if one.n_components == maximum["n_components"]]
         model = build_model(asked.family, table, prior, weights, weighted=weighted)
         consistency.check_clusters(model, clusters)
+        consistency.check_numbers(model, posterior, self.probabilities_.shape[1])
         if approximation is not None:
             consistency.check_learned(model, approximation["learned"])
             self._model, self._posterior = with_learned(model, approximation["learned"]), posterior

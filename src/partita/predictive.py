@@ -171,7 +171,8 @@ class _Draw(NamedTuple):
 def _distinct_draws(model: Model, posterior: Posterior, n_new: int) -> Iterator[_Draw]:
     """Distinct partitions; all draws, each with its own likelihood, where that is learned."""
     n_used = max(LEAST_DRAWS, MOST_CELLS // max(posterior.n_objects, n_new))
-    chosen = np.unique(np.linspace(0, posterior.n_draws - 1, min(n_used, posterior.n_draws)).astype(int))
+    weighty = np.flatnonzero(posterior.weights > 0)
+    chosen = weighty[np.unique(np.linspace(0, weighty.size - 1, min(n_used, weighty.size)).astype(int))]
     weights = posterior.weights[chosen] / posterior.weights[chosen].sum()
     concentrations = posterior.traces["concentration"].ravel()[chosen]
     draws = posterior.draws[chosen]

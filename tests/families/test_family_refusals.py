@@ -139,3 +139,10 @@ def test_mixed_does_not_ignore_a_column_label_that_is_a_number():
     except (TypeError, ValueError):
         return
     assert by_label.blocks[2].columns.tolist() == [0]
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag", "known"])
+def test_numbers_whose_squares_no_float_holds_are_refused(covariance):
+    table = Table.read(np.array([[1.0], [2.0], [1e300]]), standardize=False)
+    with pytest.raises(ValueError, match="squares of some numeric column leave the range of float64: standardize"):
+        Gaussian(covariance=covariance).resolve(table)

@@ -281,3 +281,21 @@ def test_a_member_twice_or_hidden_is_refused(made, tmp_path):
         partita.load(tmp_path / "twice")
     (tmp_path / "whole").write_bytes(whole)
     assert isinstance(partita.load(tmp_path / "whole"), Posterior)
+
+
+def test_more_groups_than_the_prior_allows(changed):
+    path = changed("nbce", put("mixture", "options", "n_components", 1))
+    with pytest.raises(ValueError, match=r"clusters, more than StickBreaking\(.*\) allows"):
+        partita.load(path)
+
+
+def test_cells_beyond_what_squares_hold(changed):
+    path = changed("vb", array("table/numeric", with_entry((0, 0), 1e300)))
+    with pytest.raises(ValueError, match=REFUSED):
+        partita.load(path)
+
+
+def test_draws_of_no_weight_say_nothing(changed, made):
+    path = changed("learned", array("weights", lambda weights: np.append(0.0, weights[1:] * 16 / 15)))
+    _, rows = made["learned"]
+    assert np.isfinite(partita.load(path).score_samples(rows()[:3])).all()

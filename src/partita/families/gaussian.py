@@ -132,7 +132,12 @@ def column_moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
     observed = ~np.isnan(x)
     n = np.maximum(weights @ observed, 1.0)
     mean = weights @ np.where(observed, x, 0.0) / n
-    variance = weights @ np.where(observed, (x - mean) ** 2, 0.0) / n
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = weights @ np.where(observed, (x - mean) ** 2, 0.0) / n
+    if not np.isfinite(variance).all():
+        raise ValueError(
+            "The squares of some numeric column leave the range of float64: standardize it, or change its unit."
+        )
     return mean, np.where(variance > 0, variance, 1.0)
 
 
