@@ -165,3 +165,17 @@ def test_parquet_without_columns(tmp_path):
 def test_quantiles_of_counts_that_no_search_reaches(shape, rate):
     low, high = (NegativeBinomial(np.array([shape]), np.array([rate])).ppf(level) for level in (5e-10, 1 - 5e-10))
     assert 0 <= low[0] < shape / rate < high[0] < np.inf
+
+
+def test_a_long_cell_is_not_said_in_full():
+    long = "x" * 200_000
+    for X, told in (([[long], [1]], None), ([[long], ["a"]], {0: "count"}), ([long, "a"], None)):
+        with pytest.raises((TypeError, ValueError)) as refusal:
+            Table.read(X, column_types=told)
+        assert len(str(refusal.value)) < 500
+
+
+@pytest.mark.parametrize("center", [1e300, 0.5, -1.0])
+def test_a_constant_that_is_no_count(center):
+    with pytest.raises(ValueError, match=r"of counts is said to hold .*, which is no count"):
+        Column("visits", "count", center=center)

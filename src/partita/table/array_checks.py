@@ -4,11 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.table.schema import Schema
+from partita.table.schema import LARGEST_WHOLE, Schema
 from partita.table.wording import name_rows
-
-LARGEST_WHOLE = 2**53
-"""float64 holds every whole number up to here."""
 
 
 def numeric_block(given: Any, schema: Schema) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from partita.table.python_cells import python_cells
 from partita.table.schema import Kind
-from partita.table.wording import declare, name_rows
+from partita.table.wording import declare, name_rows, shown
 
 _MISSING, _TEXT, _TRUTH, _NUMBER, _COMPLEX, _TIME, _OTHER = range(7)
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -185,7 +185,7 @@ def _times_as_text(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _typed(value: Any) -> str:
-    return f"{value!r} ({type(value).__name__})"
+    return f"{shown(value)} ({type(value).__name__})"
 
 
 def _no_complex(name: str) -> str:
@@ -203,7 +203,7 @@ def _refuse_text(name: str, values: np.ndarray, rows: np.ndarray, told: Kind) ->
     bad = next((row for row in rows if not _is_number_text(values[row])), rows[0])
     wanted = "numbers" if told == "numeric" else "counts"
     raise ValueError(
-        f"Column {name!r} is to hold {wanted}, but row {bad} holds the text {str(values[bad])!r}. "
+        f"Column {name!r} is to hold {wanted}, but row {bad} holds the text {shown(str(values[bad]))}. "
         "Turn the cells into numbers or leave them empty: missing cells are fine."
     )
 

@@ -9,9 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from partita.table.array_checks import LARGEST_WHOLE
 from partita.table.cells import Cells, read_cells
-from partita.table.schema import Column, Kind, Schema
+from partita.table.schema import LARGEST_WHOLE, Column, Kind, Schema
 from partita.table.text_codes import text_codes
 from partita.table.units import center_and_scale, to_standard
 from partita.table.wording import count_of, declare, name_rows, name_some

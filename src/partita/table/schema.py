@@ -14,6 +14,8 @@ from partita.table.wording import name_some
 
 Kind = Literal["numeric", "categorical", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+LARGEST_WHOLE = 2**53
+"""float64 holds every whole number up to here."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Column:
             raise ValueError(f"The kind of column {self.name!r} must be one of {', '.join(KINDS)}, got {self.kind!r}.")
         _check_levels(self.name, self.levels)
         _check_units(self.name, self.center, self.scale)
+        if self.kind == "count" and not (math.isnan(self.center) or _is_count(self.center)):
+            raise ValueError(f"Column {self.name!r} of counts is said to hold {self.center!r}, which is no count.")
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,10 @@ class Schema:
 def automatic_names(n_columns: int) -> tuple[str, ...]:
     """Names of columns that have none."""
     return tuple(f"x{j}" for j in range(n_columns))
+
+
+def _is_count(value: float) -> bool:
+    return 0 <= value <= LARGEST_WHOLE and value == math.floor(value)
 
 
 def _check_levels(name: str, levels: tuple) -> None:

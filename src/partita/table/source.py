@@ -127,6 +127,11 @@ def _open_frame(frame: nw.DataFrame) -> Source:
 
 
 def _open_array(values: np.ndarray) -> Source:
+    if values.ndim != 2:  # scikit-learn's words would quote all cells
+        raise ValueError(
+            f"Expected 2D array, got {values.ndim}D array instead. Reshape your data: X.reshape(-1, 1) is one column, "
+            "X.reshape(1, -1) one row."
+        )
     values = check_array(values, dtype=None, ensure_all_finite=False)
     n_rows, n_columns = values.shape
     columns = tuple(np.ascontiguousarray(values[:, j]) for j in range(n_columns))

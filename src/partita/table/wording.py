@@ -19,12 +19,14 @@ def name_rows(rows: np.ndarray) -> str:
 
 def name_some(items: Iterable[Any], total: int) -> str:
     """First three items as they are typed in Python and how many more of ``total`` there are."""
-    shown = [_short(repr(item)) for item, _ in zip(items, range(_SHOWN))]
-    more = total - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    told = [shown(item) for item, _ in zip(items, range(_SHOWN))]
+    more = total - len(told)
+    return ", ".join(told) + (f" and {more} more" if more > 0 else "")
 
 
-def _short(text: str) -> str:
+def shown(value: Any) -> str:
+    """A value as it is typed in Python, or the ends of a long one."""
+    text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 20]}...{text[-10:]}"
 
 
