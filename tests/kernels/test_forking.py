@@ -13,7 +13,7 @@ import json, os, signal, sys, threading
 def exit_of_child(work):
     child = os.fork()
     if child == 0:
-        signal.alarm(60)
+        signal.alarm(600)  # compiling may take minutes on a busy machine; a lock that nobody frees takes for ever
         work()
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
