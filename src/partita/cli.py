@@ -210,7 +210,7 @@ def predict(
 ) -> None:
     """Label rows never seen by the groups of an earlier run.
 
-    Writes id or row number, label, confidence, runner-up and novelty: the probability that a row belongs to a
+    Writes id or row number, label, its probability, runner-up and novelty: the probability that a row belongs to a
     group that the run did not see.
     """
     with refusing():

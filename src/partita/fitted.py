@@ -11,7 +11,8 @@ from partita.engines.model import Model
 from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families.base import Cells
 from partita.parameters import whole_number
-from partita.posterior import Posterior
+from partita.posterior import Estimate, Loss, Posterior
+from partita.posterior.estimate import estimate_given
 from partita.posterior.membership import runners_up
 from partita.predictive import Clusters, is_far, log_posterior_predictive
 from partita.printable import printable_errors
@@ -23,6 +24,8 @@ from partita.table import Schema, Table
 class Fitted:
     """The answers of a `Mixture`; `fit` leaves what they are read from."""
 
+    loss: str | Loss
+    entropy: float
     labels_: np.ndarray
     probabilities_: np.ndarray
     n_clusters_: int
@@ -44,6 +47,26 @@ class Fitted:
                 self._model, self._clusters, self.probabilities_, self._posterior_plan, self._rng(4)
             )
         return self._posterior
+
+    @property
+    def estimate_(self) -> Estimate:
+        """What the draws say for ``labels_``: support of every cluster, expected loss, verdict.
+
+        Rows that took no part in the draws are -1 in it. Computed when first asked for.
+        """
+        posterior = self.posterior_
+        of, found = self.__dict__.get("_described", (None, None))
+        if of is not posterior:
+            found = estimate_given(
+                np.where(self._model.row_weights > 0, self.labels_, -1),
+                posterior.partitions,
+                posterior.weights,
+                self.loss,
+                entropy=self.entropy,
+                support_cost=self.__dict__.get("_support_cost", 0.0),
+            )
+            self._described = (posterior, found)
+        return found
 
     def predict(self, X: Any) -> np.ndarray:
         """The estimated cluster that each row most probably belongs to."""

@@ -23,10 +23,10 @@ from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.fitted import Fitted
 from partita.maximum import Maximum, components_of, maximize
-from partita.options import family_from
+from partita.options import EstimatePlan, family_from
 from partita.parameters import check_random_state
 from partita.posterior import Posterior
-from partita.posterior.estimate import Options, estimate_tied
+from partita.posterior.estimate import estimate
 from partita.predictive import Clusters, Expected, clusters_of
 from partita.printable import printable_errors
 from partita.priors import Prior, StickBreaking
@@ -35,7 +35,7 @@ from partita.sampling import sample
 from partita.table import Table
 from partita.table.wording import count_of
 
-LEFT_BY_FIT = ("_model", "_clusters", "_posterior", "_posterior_plan", "_profile")
+LEFT_BY_FIT = ("_model", "_clusters", "_posterior", "_posterior_plan", "_profile", "_support_cost", "_described")
 DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
 
 
@@ -46,6 +46,7 @@ class Asked(NamedTuple):
     engine: Engine
     priors: list[Prior]  # several where EM is to choose among them
     family: str | Family
+    estimate: EstimatePlan
 
 
 class Fitting(Fitted):
@@ -87,7 +88,7 @@ class Fitting(Fitted):
             self._model, self.engine_, self.state_ = model, engine, states
             self._keep(posterior)
             self._warn_if_untrustworthy(plan)
-            self._estimate()
+            self._estimate(asked.estimate)
 
     def _steps(self, engine: Variational | CollapsedVariational) -> Any:
         """The engine as machines call it that have parts of the rows or columns, where it can run so."""
@@ -171,15 +172,18 @@ class Fitting(Fitted):
                 stacklevel=4,
             )
 
-    def _estimate(self) -> None:
+    def _estimate(self, plan: EstimatePlan) -> None:
         posterior, model = self.posterior_, self._model
         groups = model.table.identical_rows()
-        options = Options(max_clusters=model.prior.most_clusters(model.total), runs=None, n_jobs=self.n_jobs or 1)
-        estimate = estimate_tied(posterior.partitions, posterior.weights, groups, options)
-        self._clusters = clusters_of(model, estimate.labels, _average(posterior, "concentration"), self._rng(1))
-        self.labels_ = estimate.labels
-        self.probabilities_ = estimate.probabilities
-        self.n_clusters_ = estimate.n_clusters
+        found = estimate(
+            posterior.partitions, posterior.weights, plan.loss, plan.options, entropy=plan.entropy, groups=groups
+        )
+        self._clusters = clusters_of(model, found.labels, _average(posterior, "concentration"), self._rng(1))
+        self.labels_ = found.labels
+        self.probabilities_ = found.probabilities
+        self.n_clusters_ = found.n_clusters
+        self._support_cost = found.support_cost
+        self.diagnostics_ = replace(self.diagnostics_, groups=found.verdict)
         self._label_absent()
 
     def _label_absent(self) -> None:
@@ -257,6 +261,9 @@ class Fitting(Fitted):
             consistency.check_traces(model, posterior)
             self._model, self._clusters = model, clusters
             self._keep(posterior)
+            self._support_cost = notes["support_cost"] or 0.0
+            self.n_clusters_ = self.probabilities_.shape[1]
+            self.diagnostics_ = replace(self.diagnostics_, groups=self.estimate_.verdict)
         else:
             components = components_of(asked.engine, model, clusters.log_seats[:-1], clusters.stats[0, :-1])
             self._keep_maximum(Maximum(model, components, **maximum["found"]))
@@ -265,9 +272,9 @@ class Fitting(Fitted):
         self.n_features_in_ = len(table.names)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the profile, which is computed again where it is needed."""
+        """All but the profile and the estimate, which are computed again where they are needed."""
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_profile"}
+        return {name: value for name, value in state.items() if name not in ("_profile", "_described")}
 
 
 def build_model(

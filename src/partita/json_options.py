@@ -11,6 +11,7 @@ from partita.engines import ENGINES
 from partita.families import FAMILIES
 from partita.files.layout import UnknownClassError
 from partita.parameters import Parameters
+from partita.posterior.losses import LOSSES
 from partita.priors import PRIORS, Gamma, Prior
 
 _REGISTRIES: dict[str, Mapping[str, type]] = {
@@ -18,6 +19,7 @@ _REGISTRIES: dict[str, Mapping[str, type]] = {
     "prior": PRIORS,
     "engine": ENGINES,
     "hyperprior": {"gamma": Gamma},
+    "loss": LOSSES,
 }
 _NUMBERS = re.compile(r"[<>|][biuf][1248]")
 

@@ -11,8 +11,9 @@ from partita.engines import Engine
 from partita.engines.reporting import Progress
 from partita.families import Family
 from partita.fitting import Asked, Fitting, build_model
-from partita.options import engine_from, plan_from, priors_from
+from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
+from partita.posterior import Loss
 from partita.predictive import simulate_prior
 from partita.priors import FiniteDirichlet, Prior
 from partita.table import Table
@@ -46,6 +47,10 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         Whether numeric columns are centred and scaled first. Prior options are then in those units; results are not.
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
+    loss, entropy, max_clusters, min_size, min_support
+        How the draws become ``labels_``, as in `Posterior.estimate`. By default a group is reported where its pairs are
+        together, and apart from those of other groups, in at least half of the draws; ``min_support=0`` reports the
+        partition of least expected loss. Only "gibbs" reads these.
     max_time : float, optional
         Seconds after which the engine stops with what it has; compiling on first use does not count.
     n_jobs : int, optional
@@ -58,18 +63,20 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : (n,) int64
-        The estimated partition: a minimum of the expected variation of information, found by moving rows from
-        the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster. Of other engines
-        than "gibbs" the component of the largest responsibility.
+        The estimated partition: of least expected loss among those that the draws support, found by moving rows
+        from the best draw (see `Posterior.estimate`), identical rows together. 0 is the largest cluster. Of other
+        engines than "gibbs" the component of the largest responsibility.
     n_clusters_ : int
     probabilities_ : (n, n_clusters_)
         How surely each row belongs to each estimated cluster; rows sum to 1. Of engines other than "gibbs" the
         responsibilities.
     posterior_ : Posterior
         All draws. Rows of weight 0 and rows without any observed cell are -1 in it.
+    estimate_ : Estimate
+        What the draws say for ``labels_``: support of every cluster, expected loss, and whether they determine groups.
     converged_ : bool
     diagnostics_ : Diagnostics
-        Of sampling only.
+        Of sampling only; ``diagnostics_.groups`` is the verdict of ``estimate_``.
     profile_ : frame
         What is typical of every cluster, column by column, in the units of X; computed on first access.
     loglik_path_ : (n,) array
@@ -108,6 +115,11 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         thin: int = 1,
         standardize: bool = True,
         column_types: Mapping[Any, str] | None = None,
+        loss: str | Loss = "vi",
+        entropy: float = 0.0,
+        max_clusters: int | str | None = None,
+        min_size: int | None = None,
+        min_support: float = 0.5,
         max_time: float | None = None,
         n_jobs: int | None = None,
         progress: bool | Callable[[Progress], None] = False,
@@ -122,6 +134,11 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         self.thin = thin
         self.standardize = standardize
         self.column_types = column_types
+        self.loss = loss
+        self.entropy = entropy
+        self.max_clusters = max_clusters
+        self.min_size = min_size
+        self.min_support = min_support
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.progress = progress
@@ -149,7 +166,7 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         if not isinstance(self.standardize, bool | np.bool_):
             raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
         engine = engine_from(self.engine)
-        return Asked(plan_from(self), engine, priors_from(self.prior, engine), self.family)
+        return Asked(plan_from(self), engine, priors_from(self.prior, engine), self.family, estimate_plan_from(self))
 
     def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
         """Rows of a table that the model could have produced before it saw any, and the cluster of each.

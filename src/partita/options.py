@@ -1,12 +1,14 @@
 """What the options of an estimator mean: checked, and names turned into the objects they stand for."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from partita.engines import ENGINES, Engine, Gibbs
 from partita.engines.runner import Plan
 from partita.families import FAMILIES, Family, automatic_family
 from partita.parameters import choose, is_number, jobs, whole_number
+from partita.posterior.estimate import Options
+from partita.posterior.losses import Loss, loss_from
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
@@ -29,6 +31,28 @@ def plan_from(estimator: Any) -> Plan:
         n_jobs=jobs(estimator.n_jobs),
         progress=estimator.progress,
     )
+
+
+class EstimatePlan(NamedTuple):
+    """How the draws become one partition."""
+
+    loss: Loss
+    entropy: float
+    options: Options
+
+
+def estimate_plan_from(estimator: Any) -> EstimatePlan:
+    """The loss, the weighting by entropy and the limits, checked."""
+    if not is_number(estimator.entropy):
+        raise ValueError(f"entropy must be a finite number, got {estimator.entropy!r}.")
+    options = Options(
+        max_clusters=estimator.max_clusters,
+        min_size=estimator.min_size,
+        min_support=estimator.min_support,
+        runs=None,
+        n_jobs=estimator.n_jobs or 1,
+    )
+    return EstimatePlan(loss_from(estimator.loss), float(estimator.entropy), options)
 
 
 def engine_from(value: Any, among: Mapping[str, Any] = ENGINES) -> Engine:

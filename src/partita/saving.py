@@ -47,6 +47,7 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
         "feature_names": None if names is None else [str(name) for name in names],
         "maximum": _maximum_to_json(estimator) if isinstance(clusters, Components) else None,
         "approximation": _approximation_to_json(estimator) if isinstance(clusters, Expected) else None,
+        "support_cost": getattr(estimator, "_support_cost", None),
     }
     write_container(path, MIXTURE, posterior_header | {"mixture": header}, posterior_arrays | arrays)
 
@@ -86,7 +87,7 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
         Clusters(arrays["clusters/log_seats"], arrays["clusters/stats"]),
         (arrays["estimate/labels"], arrays["estimate/probabilities"]),
         _seed_from_json(header["seed"]),
-        {name: from_json(header.get(name)) for name in ("maximum", "approximation")},
+        {name: from_json(header.get(name)) for name in ("maximum", "approximation", "support_cost")},
         weighted="maximum" in header,  # absent from files of versions whose families did not read weights
     )
     if names is not None:

@@ -96,7 +96,7 @@ def test_effective_sample_size_is_that_of_the_weights():
     ("options", "words"),
     [
         ({"loss": "vii"}, r"loss must be one of 'vi', .*; got 'vii'. Did you mean 'vi'\?"),
-        ({"max_clusters": 0}, "max_clusters must be a whole number of at least 1, got 0"),
+        ({"max_clusters": 0}, "max_clusters must be a whole number of at least 1 or 'n', got 0"),
         ({"min_size": 2.5}, "min_size must be a whole number of at least 1, got 2.5"),
         ({"min_size": 3}, "min_size is 3, but there are only 2 labelled objects"),
         ({"runs": True}, "runs must be a whole number of at least 1, got True"),

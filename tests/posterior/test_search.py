@@ -23,7 +23,7 @@ from partita.posterior import (
 )
 from partita.posterior.condensing import condense
 from partita.posterior.descent import Limits, Problem
-from partita.posterior.estimate import Options, estimate_tied
+from partita.posterior.estimate import Options, estimate
 
 ROUNDING = 1e-10
 
@@ -66,7 +66,7 @@ def test_the_search_finds_the_enumerated_minimum(loss):
     n_minimal = 0
     for seed in range(200):
         draws, weights, most = random_posterior(seed)
-        found = Posterior(draws, weights=weights).estimate(loss=loss(), max_clusters=most, n_jobs=1)
+        found = Posterior(draws, weights=weights).estimate(loss=loss(), max_clusters=most or "n", n_jobs=1)
         every = PARTITIONS[draws.shape[1]]
         allowed = every if most is None else every[every.max(axis=1) < most]
         least = least_expected(allowed, draws, weights, loss=loss())[1].min()
@@ -90,7 +90,7 @@ def moves(labels, units, most):
 @pytest.mark.parametrize("loss", [loss for loss in EVERY if not isinstance(loss, ZeroOne)], ids=repr)
 def test_no_object_can_do_better_elsewhere(loss, missing):
     draws, weights = noisy_draws(3, n_objects=15, n_draws=12, share=0.4, missing=missing), random_weights(3, 12)
-    found = Posterior(draws, weights=weights).estimate(loss=loss, runs=3)
+    found = Posterior(draws, weights=weights).estimate(loss=loss, max_clusters="n", runs=3)
     assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, draws, weights), abs=1e-12)
     others = np.array(list(moves(found.labels, np.arange(15), 15)))
     assert least_expected(others, draws, weights, loss=loss)[1].min() > found.expected_loss - ROUNDING
@@ -101,7 +101,7 @@ def test_no_object_can_do_better_elsewhere(loss, missing):
 def test_groups_stay_together_and_move_as_one(seed, missing):
     draws = noisy_draws(seed, n_objects=20, n_draws=12, share=0.4, missing=missing)
     weights, groups = random_weights(seed, 12), np.random.default_rng(seed).integers(0, 9, size=20)
-    found = estimate_tied(Partitions(draws), weights, groups, Options(runs=4))
+    found = estimate(Partitions(draws), weights, VI(), Options(max_clusters="n", runs=4), groups=groups)
     for group in range(9):
         assert len(np.unique(found.labels[groups == group])) <= 1
     assert found.expected_loss == pytest.approx(slow_expected(VI(), found.labels, draws, weights), abs=1e-12)
@@ -112,7 +112,8 @@ def test_groups_stay_together_and_move_as_one(seed, missing):
 def test_groups_of_one_object_change_nothing():
     draws = noisy_draws(1, share=0.4)
     plain = Posterior(draws).estimate()
-    alone = estimate_tied(Partitions(draws), np.full(30, 1 / 30), np.random.default_rng(1).permutation(40), Options())
+    groups = np.random.default_rng(1).permutation(40)
+    alone = estimate(Partitions(draws), np.full(30, 1 / 30), VI(), Options(), groups=groups)
     np.testing.assert_array_equal(plain.labels, alone.labels)
     np.testing.assert_array_equal(plain.probabilities, alone.probabilities)
 
@@ -167,7 +168,7 @@ def test_what_a_place_is_worth_is_what_taking_it_changes(loss, missing):
 @pytest.mark.parametrize("loss", EVERY, ids=repr)
 def test_identical_objects_count_once_and_weigh_as_many(loss):
     draws = with_repeated_objects(2)
-    found = Posterior(draws).estimate(loss=loss, runs=4)
+    found = Posterior(draws).estimate(loss=loss, max_clusters="n", runs=4)
     assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, draws), abs=1e-12)
     if not isinstance(loss, ZeroOne):
         others = np.array(list(moves(found.labels, Partitions(draws).atoms()[1], draws.shape[1])))
@@ -262,10 +263,11 @@ def test_threads_change_nothing_and_seeds_only_the_starts():
 def test_more_clusters_than_any_draw_has():
     """Binder's loss: three draws that each part another pair; apart, every pair is right in two of three."""
     draws = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]])
-    found = Posterior(draws).estimate(loss="binder")
+    found = Posterior(draws).estimate(loss="binder", max_clusters="n")
     assert found.n_clusters == 4
+    assert Posterior(draws).estimate(loss="binder").n_clusters == 2
     many = np.stack([np.random.default_rng(s).permutation(60) // 2 for s in range(9)])
-    assert Posterior(many).estimate(loss="binder").n_clusters == 60
+    assert Posterior(many).estimate(loss="binder", max_clusters="n").n_clusters == 60
 
 
 @pytest.mark.parametrize("name", ["SCAN_WORK", "TABLE_CELLS"])
@@ -318,7 +320,7 @@ def test_the_most_probable_partition_is_the_draw_that_is_drawn_most():
     found = Posterior(draws).estimate(loss="zero-one")
     np.testing.assert_array_equal(found.labels, [0, 0, 1, 1])
     assert found.expected_loss == pytest.approx(0.5)
-    with pytest.warns(UserWarning, match="No draw obeys max_clusters and min_size"):
+    with pytest.warns(UserWarning, match="No draw obeys max_clusters, min_size and min_support"):
         forced = Posterior(draws).estimate(loss="zero-one", max_clusters=1)
     assert forced.expected_loss == pytest.approx(1.0)
     np.testing.assert_array_equal(forced.labels, np.zeros(4))

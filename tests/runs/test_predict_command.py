@@ -33,12 +33,12 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_labels_confidence_and_novelty(run, partita, tmp_path):
+def test_labels_probability_and_novelty(run, partita, tmp_path):
     (tmp_path / "new.csv").write_text("colour,size,id\nred,11,a\nblue,52,b\n,49,c\ngreen,900,d\n")
     done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
     assert done.code == 0, done.err
     rows = rows_of(tmp_path / "p.csv")
-    assert list(rows[0]) == ["id", "label", "confidence", "runner_up", "novelty"]
+    assert list(rows[0]) == ["id", "label", "probability", "runner_up", "novelty"]
     assert [row["id"] for row in rows] == list("abcd")
     assert [row["label"] for row in rows[:3]] == ["0", "1", "1"]
     assert float(rows[3]["novelty"]) > 0.9
@@ -55,7 +55,7 @@ def test_the_numbers_are_those_of_the_library(run, partita, tmp_path):
     assert [row["row"] for row in rows] == ["0", "1"]
     model = package.load(run / "posterior.partita")
     probabilities = model.predict_proba(tmp_path / "new.csv")
-    np.testing.assert_allclose([float(row["confidence"]) for row in rows], probabilities.max(axis=1), rtol=1e-7)
+    np.testing.assert_allclose([float(row["probability"]) for row in rows], probabilities.max(axis=1), rtol=1e-7)
     np.testing.assert_allclose([float(row["novelty"]) for row in rows], model.novelty(tmp_path / "new.csv"), rtol=1e-7)
 
 

@@ -16,10 +16,10 @@ from partita.engines import EM, ENGINES, CollapsedVariational, Engine, Progress,
 from partita.engines.variational_state import VariationalState
 from partita.families import Categorical
 from partita.fitting import Asked, Fitting, build_model, with_learned
-from partita.options import engine_from, plan_from, priors_from
+from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
 from partita.partitions import Partitions
-from partita.posterior import Posterior
+from partita.posterior import Loss, Posterior
 from partita.priors import FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.responsibilities import largest_first
 from partita.table import Schema, Table
@@ -48,7 +48,7 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         Sampling, variational or collapsed variational.
     learn : tuple
         What is learned, out of "concentration" and "pseudocount"; ``()`` fixes both.
-    chains, draws, warmup, n_jobs, max_time, progress, random_state
+    chains, draws, warmup, loss, entropy, max_clusters, min_size, min_support, n_jobs, max_time, progress, random_state
         As in `Mixture`.
 
     Attributes
@@ -102,6 +102,11 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         chains: int = 4,
         draws: int | str = "auto",
         warmup: int | None = None,
+        loss: str | Loss = "vi",
+        entropy: float = 0.0,
+        max_clusters: int | str | None = None,
+        min_size: int | None = None,
+        min_support: float = 0.5,
         n_jobs: int | None = None,
         max_time: float | None = None,
         progress: bool | Callable[[Progress], None] = False,
@@ -116,6 +121,11 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         self.chains = chains
         self.draws = draws
         self.warmup = warmup
+        self.loss = loss
+        self.entropy = entropy
+        self.max_clusters = max_clusters
+        self.min_size = min_size
+        self.min_support = min_support
         self.n_jobs = n_jobs
         self.max_time = max_time
         self.progress = progress
@@ -166,7 +176,7 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         engine = self._engine()
         prior = consensus_prior(self.prior, self.n_components, self.concentration, learned)
         family = consensus_family(self.pseudocount, learned)
-        return Asked(plan_from(self), engine, priors_from(prior, engine), family)
+        return Asked(plan_from(self), engine, priors_from(prior, engine), family, estimate_plan_from(self))
 
     def _engine(self) -> Engine:
         engine = engine_from(self.engine, {name: kind for name, kind in ENGINES.items() if kind is not EM})

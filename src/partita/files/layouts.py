@@ -116,6 +116,12 @@ MIXTURE = Layout(
             lambda value: value is None or _is_object(value),
             required=False,
         ),
+        Field(
+            "mixture.support_cost",
+            "a number of at least 0, or null",
+            lambda value: value is None or (_is_number(value) and value >= 0),
+            required=False,
+        ),
     ),
     members=(
         *POSTERIOR.members,

@@ -124,38 +124,36 @@ def pairwise_losses(candidates, draws, kind, a, counts, phi, n_labels, losses):
 
 
 @entry(allocates=True)
-def add_memberships(labels, draws, weights, counts, alone, n_labels, partial, shares, observed):
-    """Add every draw's share of cluster ``k`` (without the atom's object) that is with the object.
+def add_memberships(labels, draws, weights, counts, n_labels, shares):
+    """Add to ``shares`` (atom, cluster) each draw's weight, shared out as the company of one object of the atom is.
 
-    ``shares`` (atom, cluster) is read and written; with ``partial`` so is ``observed``, the weight of
-    the draws in which the share is defined. The own share of a cluster that is ``alone`` (a singleton) is
-    1 where the object is alone.
-    Draws go over the atoms a few at a time, so that ``shares`` travels less.
+    The company are the other objects of the same draw label that ``labels`` has in some cluster; an object without
+    any counts for its own cluster. Draws go over the atoms a few at a time, so that ``shares`` travels less.
     """
-    n_clusters = alone.shape[0]
-    others = np.zeros((DRAWS_TOGETHER, n_labels, n_clusters))
-    own = np.zeros((DRAWS_TOGETHER, n_labels, n_clusters))
-    sizes = np.zeros((DRAWS_TOGETHER, n_clusters), np.int64)
+    n_clusters = shares.shape[1]
+    table = np.zeros((DRAWS_TOGETHER, n_labels, n_clusters))
+    company = np.zeros((DRAWS_TOGETHER, n_labels))
     for start in range(0, draws.shape[0], DRAWS_TOGETHER):
         n_together = min(DRAWS_TOGETHER, draws.shape[0] - start)
         for t in range(n_together):
-            b = start + t
-            _share(labels, draws[b], weights[b], counts, alone, others[t], own[t], sizes[t])
+            _count_company(labels, draws[start + t], counts, table[t], company[t])
         for a in range(labels.shape[0]):
+            own = labels[a]
             for t in range(n_together):
-                label = draws[start + t, a]
+                label, weight = draws[start + t, a], weights[start + t]
                 if label < 0:
                     continue
-                for k in range(labels[a]):
-                    shares[a, k] += others[t, label, k]
-                for k in range(labels[a] + 1, n_clusters):
-                    shares[a, k] += others[t, label, k]
-                if labels[a] >= 0:
-                    shares[a, labels[a]] += own[t, label, labels[a]]
-                if partial:
-                    for k in range(n_clusters):
-                        if sizes[t, k] > (k == labels[a]) or (k == labels[a] and alone[k]):
-                            observed[a, k] += weights[start + t]
+                others = company[t, label] - (own >= 0)
+                if others > 0:
+                    per_object = weight / others
+                    for k in range(max(own, 0)):
+                        shares[a, k] += per_object * table[t, label, k]
+                    if own >= 0:
+                        shares[a, own] += per_object * (table[t, label, own] - 1.0)
+                    for k in range(own + 1, n_clusters):
+                        shares[a, k] += per_object * table[t, label, k]
+                elif own >= 0:
+                    shares[a, own] += weight
 
 
 @entry(allocates=True)
@@ -272,25 +270,11 @@ def _group(labels, starts, order):
 
 
 @register_jitable
-def _share(labels, draw, weight, counts, alone, others, own, sizes):
-    """Weighted shares of the clusters that are with an object of each draw label.
-
-    ``others`` is for objects outside the cluster, ``own`` for those in it; they and ``sizes`` are written.
-    """
-    others[:, :] = 0
-    sizes[:] = 0
-    company = np.zeros(others.shape[0], np.int64)
+def _count_company(labels, draw, counts, table, company):
+    """Objects of every draw label in every cluster, and in any; both are written."""
+    table[:, :] = 0.0
+    company[:] = 0.0
     for a in range(labels.shape[0]):
-        if draw[a] < 0:
-            continue
-        company[draw[a]] += counts[a]
-        if labels[a] >= 0:
-            others[draw[a], labels[a]] += counts[a]
-            sizes[labels[a]] += counts[a]
-    for label in range(others.shape[0]):
-        for k in range(others.shape[1]):
-            if alone[k]:
-                own[label, k] = weight * (company[label] == 1)
-            else:
-                own[label, k] = weight * (others[label, k] - 1.0) / max(1, sizes[k] - 1)
-            others[label, k] *= weight / max(1, sizes[k])
+        if draw[a] >= 0 and labels[a] >= 0:
+            table[draw[a], labels[a]] += counts[a]
+            company[draw[a]] += counts[a]

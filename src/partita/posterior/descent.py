@@ -1,6 +1,6 @@
 """One descent: from a start to a partition that no move of one unit improves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,19 +8,19 @@ import numpy as np
 from partita.kernels.search import Rules, Seats, search
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
-from partita.posterior.expected import n_labels
+from partita.posterior.expected import MOST_PAIRED, n_labels
 from partita.posterior.losses import VI, Binder, Loss, VILowerBound
 from partita.posterior.objectives import Units, objective_of
 from partita.posterior.references import References, references, shared_labels
 
+DRAWS_READ = 500
+"""Draws that a scan reads at most, evenly spaced in weight; the best of all runs is then improved with all of them."""
+
 SCAN_WORK = 2e9
-"""Elementary steps (about half a nanosecond each) up to which a scan reads every draw."""
+"""Elementary steps (about half a nanosecond each) up to which a scan reads so many draws."""
 
 MOST_WORK = 4e9
 """Elementary steps of one scan above which there is no search."""
-
-MOST_PAIRED = 4000
-"""Atoms up to which `VILowerBound` compares all pairs of them: 128 MB."""
 
 TABLE_CELLS = 1 << 26
 """Counts that one run may keep."""
@@ -54,9 +54,9 @@ class Problem:
     Notes
     -----
     Cost per scan: atoms x draws x clusters; memory: labels of the draws once more (int32), and draws x clusters^2
-    counts for every run at work. For `VILowerBound`: atoms^2, whatever the draws. Where a scan would take more than
-    ``SCAN_WORK`` steps or the counts more than ``TABLE_CELLS``, fewer draws are read, evenly spaced in weight, but 8
-    at least. Where that is still too much, ``is_too_large`` says so and there is no descent.
+    counts for every run at work. For `VILowerBound`: atoms^2, whatever the draws. At most ``DRAWS_READ`` draws are
+    read, evenly spaced in weight; where a scan would take more than ``SCAN_WORK`` steps or the counts more than
+    ``TABLE_CELLS``, fewer, but 8 at least. Where that is still too much, ``is_too_large`` says so and there is no descent.
     """
 
     def __init__(self, loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits):
@@ -69,7 +69,7 @@ class Problem:
         self._adds = isinstance(loss, VI | Binder)
         self.n_slots = min(self.n_drawn, limits.max_clusters) + _SPARE_SLOTS
         self.n_rows = max(1, n_labels(shared_labels(draws.labels)) if self._adds else self.n_drawn)
-        n_read = int(min(max(self._affordable_draws(), _FEWEST_DRAWS), len(draws.labels)))
+        n_read = int(min(max(self._affordable_draws(), _FEWEST_DRAWS), DRAWS_READ, len(draws.labels)))
         if isinstance(loss, VILowerBound):
             n_read = len(draws.labels)
         self.is_too_large = not self._is_within(n_read)
@@ -108,6 +108,13 @@ class Problem:
         rng = np.random.default_rng(0)
         return self.on_atoms(self._descend(self._references(n_draws), self.on_units(labels), rng, 0)[0])
 
+    def without(self, labels: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+        """A partition of the atoms after the units of some clusters went to others, and all to where they do best."""
+        of_units = labels[self.kept[self.units.starts[:-1]]]
+        start = canonical(np.where(np.isin(of_units, clusters), -1, of_units))
+        limits = replace(self.limits, max_clusters=int(start.max()) + 1)
+        return self.on_atoms(self._descend(self._against, start, np.random.default_rng(0), 0, limits)[0])
+
     def finish_alone(self, labels: np.ndarray) -> np.ndarray:
         """Labels of units, those without one alone."""
         missing = np.flatnonzero(labels < 0)
@@ -115,8 +122,9 @@ class Problem:
         labels[missing] = labels.max() + 1 + np.arange(len(missing))
         return labels
 
-    def _descend(self, against, start, rng, zealous) -> tuple[np.ndarray, int]:
+    def _descend(self, against, start, rng, zealous, limits: Limits | None = None) -> tuple[np.ndarray, int]:
         """Search with more and more slots: a search that wants another cluster and has no room for it stops."""
+        limits = self.limits if limits is None else limits
         labels, n_scans = start.copy(), 0
         n_slots = max(self.n_slots, int(labels.max()) + 1 + _SPARE_SLOTS)
         most_slots = max(n_slots, TABLE_CELLS // (against.n_draws * self.n_rows))
@@ -124,8 +132,8 @@ class Problem:
             n_slots = min(n_slots, most_slots, self.n_units)
             objective, seats = self._state(against, labels, n_slots)
             last = n_slots == min(most_slots, self.n_units)
-            most = min(self.limits.max_clusters, n_slots) if last else self.limits.max_clusters
-            n_scans += search(rng, objective, seats, Rules(most, self.limits.min_size, _MOST_SCANS, zealous, _TIE))
+            most = min(limits.max_clusters, n_slots) if last else limits.max_clusters
+            n_scans += search(rng, objective, seats, Rules(most, limits.min_size, _MOST_SCANS, zealous, _TIE))
             labels = canonical(seats.labels) if np.any(seats.labels >= 0) else seats.labels
             if not seats.full[0]:
                 return labels, n_scans

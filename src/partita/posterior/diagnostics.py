@@ -63,11 +63,14 @@ class Diagnostics:
         of every draw from the last draw of each chain: the worst R-hat and ESS over those references.
     n_chains, n_draws : int
         Chains, and draws per chain.
+    groups : str
+        Of an estimator one sentence on what the draws say for its groups: see `Estimate.verdict`.
     """
 
     table: dict[str, dict[str, float]]
     n_chains: int
     n_draws: int
+    groups: str = ""
 
     @property
     def converged(self) -> bool:
@@ -90,7 +93,7 @@ class Diagnostics:
         lines = [f"{'trace':<{width}}  {'R-hat':>6}  {'ESS':>7}"]
         for name, row in zip(names, self.table.values()):
             lines.append(f"{name:<{width}}  {row['rhat']:>6.3f}  {row['ess']:>7.0f}")
-        return "\n".join([*lines, self.verdict])
+        return "\n".join([*lines, self.verdict, *([self.groups] if self.groups else [])])
 
     @property
     def _scalars(self) -> dict[str, dict[str, float]]:

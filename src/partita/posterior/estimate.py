@@ -8,16 +8,23 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from partita.cached import cached_property
-from partita.parameters import jobs, seed_from, whole_number
-from partita.partitions import Partitions, by_size
+from partita.parameters import is_number, jobs, seed_from, whole_number
+from partita.partitions import Partitions, by_size, canonical
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.descent import Limits
 from partita.posterior.entropy import effective_draws, entropy_weights, resampled_weights, warn_if_few
-from partita.posterior.expected import expected_losses, least_of
-from partita.posterior.losses import VI, Loss, ZeroOne, loss_from
-from partita.posterior.membership import is_large, memberships, own_memberships
-from partita.posterior.search import Run, search
+from partita.posterior.expected import expected_loss_alone, expected_losses, least_of, n_labels
+from partita.posterior.holding import holds
+from partita.posterior.losses import VI, Binder, Loss, ZeroOne, loss_from
+from partita.posterior.membership import is_large, memberships, own_memberships, parted_by
+from partita.posterior.search import Found, Run, search
+from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 from partita.posterior.zero_one import most_probable
+
+MAJORITY = 0.5
+"""Support from which most draws agree."""
+
+_TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,16 @@ class Estimate:
         Effective number of draws that the estimate rests on, 1 / sum of squared weights.
     runs : list of Run
         Every start of the search, its expected loss and its scans.
+    support : Support
+        For every cluster how often its pairs are together, and how often it is apart from the nearest other. Computed
+        when first asked for.
+    support_cost : float
+        What the expected loss would be less if clusters needed no support (``min_support=0``).
+    diffuse : bool
+        Whether the draws do not determine groups: every object alone would have the smaller expected loss, or all are
+        in one cluster although most pairs are apart more often than together.
+    verdict : str
+        One plain sentence on what the draws say for the groups.
     loss : Loss
     draws : Condensed
         The draws and weights that it is the estimate of.
@@ -51,6 +68,7 @@ class Estimate:
     runs: list[Run]
     loss: Loss
     draws: Condensed = field(repr=False)
+    support_cost: float = 0.0
 
     @cached_property
     def probabilities(self) -> np.ndarray:
@@ -65,6 +83,41 @@ class Estimate:
         own = self.probabilities[np.arange(len(self.labels)), self.labels]
         return np.where(self.labels >= 0, own, np.nan)
 
+    @cached_property
+    def support(self) -> Support:
+        """How well the draws hold every cluster together and apart."""
+        labels = np.full(len(self.draws.counts), -1)
+        labels[self.draws.inverse] = self.labels
+        return support_of(labels, self.draws)
+
+    @cached_property
+    def diffuse(self) -> bool:
+        """Whether the draws do not determine groups."""
+        if self.n_clusters == 1:
+            return bool(self.support.together[0] < MAJORITY)
+        if self.n_clusters == np.count_nonzero(self.labels >= 0):
+            return bool(np.nanmean(self.confidence) < MAJORITY)  # how often they are alone
+        alone = expected_loss_alone(self.loss, self.draws)
+        return alone < self.expected_loss - _TIE * max(1.0, self.expected_loss)
+
+    @property
+    def verdict(self) -> str:
+        """One plain sentence on what the draws say for the groups."""
+        if self.diffuse:
+            return f"The draws do not determine groups: {self._why_diffuse()}."
+        if self.n_clusters > MOST_CLUSTERS:
+            return f"{self.n_clusters:,} groups are too many to say how well the draws hold each."
+        n_weak = int((self.support.least < MAJORITY).sum())
+        if n_weak:
+            return f"Most draws do not hold {n_weak} of {self.n_clusters} groups together and apart."
+        one = self.n_clusters == 1
+        return "Most draws hold all objects together." if one else "Most draws hold every group together and apart."
+
+    def _why_diffuse(self) -> str:
+        if self.n_clusters == 1:
+            return f"two objects are together with probability {self.support.together[0]:.2f}, and no group stands out"
+        return "every object on its own would be nearer to them than any groups"
+
     def __repr__(self) -> str:
         return (
             f"Estimate({self.n_clusters} cluster{'s' * (self.n_clusters > 1)} of {len(self.labels)} objects,"
@@ -76,8 +129,9 @@ class Estimate:
 class Options:
     """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded."""
 
-    max_clusters: int | None = None
+    max_clusters: int | str | None = None
     min_size: int | None = None
+    min_support: float = 0.0
     runs: int | None = 16
     n_jobs: int | None = None
     random_state: Any = None
@@ -85,13 +139,16 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse values outside their range, whatever the search will need of them."""
         for name in ("max_clusters", "min_size", "runs"):
-            if getattr(self, name) is not None:
-                whole_number(name, getattr(self, name), 1)
+            if getattr(self, name) is not None and (name, getattr(self, name)) != ("max_clusters", "n"):
+                whole_number(name, getattr(self, name), 1, also="'n'" if name == "max_clusters" else "")
+        if not (is_number(self.min_support) and 0 <= self.min_support <= 1):
+            raise ValueError(f"min_support must be a number from 0 to 1, got {self.min_support!r}.")
         jobs(self.n_jobs)
 
-    def limits(self, n_objects: int) -> Limits:
-        """The limits on a partition of so many labelled objects."""
-        most = n_objects if self.max_clusters is None else self.max_clusters
+    def limits(self, n_objects: int, n_drawn: int) -> Limits:
+        """The limits on a partition of so many labelled objects, where the largest draw has so many clusters."""
+        named: dict[Any, int] = {None: n_drawn, "n": n_objects}
+        most = named.get(self.max_clusters, self.max_clusters)  # type: ignore[arg-type]
         least = 1 if self.min_size is None else self.min_size
         if least > n_objects:
             raise ValueError(f"min_size is {least}, but there are only {n_objects} labelled objects: lower it.")
@@ -120,8 +177,14 @@ def estimate(
     *,
     entropy: float = 0.0,
     resample: bool = False,
+    groups: np.ndarray | None = None,
 ) -> Estimate:
-    """Find a partition of least expected loss; see `Posterior.estimate`."""
+    """Find a partition of least expected loss; see `Posterior.estimate`.
+
+    Objects of equal number in ``groups`` stay together. Under VI and Binder's loss they move as one: the first run
+    starts from the best of the draws after every group has moved to the cluster that holds most of it. Under other
+    losses objects move singly, and at the end every group goes to the cluster that holds most of it.
+    """
     measure = loss_from(loss)
     seed = options.seed()
     used = entropy_weights(partitions, weights, entropy)
@@ -131,71 +194,116 @@ def estimate(
     together = options.min_size in (None, 1) or partitions.n_objects > MOST_APART
     draws = condense(partitions, used, merge_objects=together)
     units = np.arange(len(draws.counts))
-    return _estimate(measure, draws, draws.labels, units, replace(options, random_state=seed), effective_draws(used))
+    if groups is not None:
+        draws, units = _parted(draws, groups)
+    asked = _Asked(measure, draws, units, replace(options, random_state=seed))
+    limits = options.limits(asked.n_objects, n_labels(draws.labels))
+    estimated = asked.estimate(limits, effective_draws(used))
+    if options.max_clusters is None and estimated.n_clusters == asked.n_objects > 1 and estimated.diffuse:
+        estimated = asked.estimate(replace(limits, max_clusters=asked.n_objects - 1, bind=True), estimated.ess)
+    return estimated
 
 
-def estimate_tied(partitions: Partitions, weights: np.ndarray, groups: np.ndarray, options: Options) -> Estimate:
-    """Find a partition of little expected variation of information that keeps groups of objects together.
-
-    The first run starts from the best of the draws after every group has moved to the cluster that holds most of it,
-    and all move groups as one; with groups of one object each it is `estimate`.
-    """
-    draws, units = _parted(condense(partitions, weights), groups)
-    return _estimate(VI(), draws, _tied(draws, units), units, options, effective_draws(weights))
-
-
-def _estimate(
-    loss: Loss, draws: Condensed, candidates: np.ndarray, units: np.ndarray, options: Options, ess: float
+def estimate_given(
+    labels: np.ndarray,
+    partitions: Partitions,
+    weights: np.ndarray,
+    loss: Any,
+    *,
+    entropy: float = 0.0,
+    support_cost: float = 0.0,
 ) -> Estimate:
-    n_objects = _n_labelled(draws)
-    limits = options.limits(n_objects)
-    if isinstance(loss, ZeroOne):
-        found, expected, runs = _most_probable(draws, limits, options)
-    else:
-        found, expected, runs = _search(loss, draws, candidates, units, limits, options)
-    labels = by_size(found[draws.inverse])
-    return Estimate(labels, float(expected), int(labels.max()) + 1, float(ess), runs, loss, draws)
+    """The estimate that these labels are, 0 the largest cluster; nothing is searched for."""
+    measure = loss_from(loss)
+    used = entropy_weights(partitions, weights, entropy)
+    draws = parted_by(labels, condense(partitions, used))
+    of_atoms = np.empty(len(draws.counts), np.int64)
+    of_atoms[draws.inverse] = labels
+    expected = float(expected_losses(measure, of_atoms[None], draws)[0])
+    n_clusters = int(labels.max()) + 1
+    return Estimate(labels, expected, n_clusters, effective_draws(used), [], measure, draws, support_cost)
 
 
-def _search(
-    loss: Loss, draws: Condensed, candidates: np.ndarray, units: np.ndarray, limits: Limits, options: Options
-) -> tuple[np.ndarray, float, list[Run]]:
-    """Search from the best of the candidates, and from other starts.
+@dataclass(frozen=True)
+class _Asked:
+    """A loss, draws, the units of their atoms that stay together, and how to search."""
 
-    Of the candidates those count that obey the limits, if any do, and of these those that label the most objects.
-    """
-    labelled = (draws.labels >= 0) @ draws.counts if draws.partial else np.zeros(len(candidates))
-    if limits.bind:
-        allowed = np.array([limits.allow(labels, draws.counts) for labels in candidates])
-        labelled = np.where(allowed, labelled, -1) if allowed.any() else labelled
-    candidates = candidates[np.flatnonzero(labelled == labelled.max())]
-    best, _ = least_of(loss, candidates, draws)
-    return search(
-        loss,
-        draws,
-        units,
-        candidates[best].astype(np.int64),
-        limits=limits,
-        runs=options.runs,
-        n_jobs=options.n_workers(),
-        seed=options.seed(),
-    )
+    loss: Loss
+    draws: Condensed
+    units: np.ndarray
+    options: Options
 
+    @property
+    def n_objects(self) -> int:
+        """Objects that some draw labels."""
+        return _n_labelled(self.draws)
 
-def _most_probable(draws: Condensed, limits: Limits, options: Options) -> tuple[np.ndarray, float, list[Run]]:
-    """The most probable partition; where the limits allow none that was drawn, that of least expected VI."""
-    tried = most_probable(draws, limits)
-    if not tried:
-        warnings.warn(
-            "No draw obeys max_clusters and min_size: the estimate is that of 'vi'.", UserWarning, stacklevel=5
+    def estimate(self, limits: Limits, ess: float) -> Estimate:
+        """The partition of the objects, the largest cluster first."""
+        found = self._found(limits)
+        labels = by_size(found.labels[self.draws.inverse])
+        n_clusters = int(labels.max()) + 1
+        return Estimate(labels, found.loss, n_clusters, ess, found.runs, self.loss, self.draws, found.support_cost)
+
+    def _found(self, limits: Limits) -> Found:
+        if isinstance(self.loss, ZeroOne):
+            return self._most_probable(limits)
+        if isinstance(self.loss, VI | Binder):
+            return self._search(self.loss, _tied(self.draws, self.units), self.units, limits)
+        found = self._search(self.loss, self.draws.labels, np.arange(len(self.units)), limits)
+        return self._with_units(found)
+
+    def _search(self, loss: Loss, candidates: np.ndarray, units: np.ndarray, limits: Limits) -> Found:
+        """Search from the best of the candidates, and from other starts.
+
+        Of the candidates those count that obey the limits, if any do, and of these those that label the most objects.
+        """
+        draws, options = self.draws, self.options
+        labelled = (draws.labels >= 0) @ draws.counts if draws.partial else np.zeros(len(candidates))
+        if limits.bind:
+            allowed = np.array([limits.allow(labels, draws.counts) for labels in candidates])
+            labelled = np.where(allowed, labelled, -1) if allowed.any() else labelled
+        candidates = candidates[np.flatnonzero(labelled == labelled.max())]
+        best, _ = least_of(loss, candidates, draws)
+        return search(
+            loss,
+            draws,
+            units,
+            candidates[best].astype(np.int64),
+            limits=limits,
+            min_support=options.min_support,
+            runs=options.runs,
+            n_jobs=options.n_workers(),
+            seed=options.seed(),
         )
-        units = np.arange(len(draws.counts))
-        tried = [_search(VI(), draws, draws.labels, units, limits, options)[0]]
-    found = tried[0]
-    if len(tried) > 1:
-        found = tried[int(np.argmin(expected_losses(ZeroOne(), np.stack(tried), draws)))]
-    loss = min(1.0, float(expected_losses(ZeroOne(), found[None], draws)[0]))
-    return found, loss, [Run("draw", loss, int(found.max()) + 1, 0)]
+
+    def _most_probable(self, limits: Limits) -> Found:
+        """The most probable partition; where the limits allow none that was drawn, that of least expected VI."""
+        tried = [labels for labels in most_probable(self.draws, limits) if self._holds(labels)]
+        if not tried:
+            warnings.warn(
+                "No draw obeys max_clusters, min_size and min_support: the estimate is that of 'vi'.",
+                UserWarning,
+                stacklevel=5,
+            )
+            tried = [self._search(VI(), _tied(self.draws, self.units), self.units, limits).labels]
+        losses = expected_losses(ZeroOne(), np.stack(tried), self.draws)
+        labels, loss = tried[int(np.argmin(losses))], min(1.0, float(losses.min()))
+        return self._with_units(Found(labels, loss, [Run("draw", loss, int(labels.max()) + 1, 0)]))
+
+    def _holds(self, labels: np.ndarray) -> bool:
+        least = self.options.min_support
+        return least == 0 or labels.max() >= MOST_CLUSTERS or holds(support_of(labels, self.draws), least)
+
+    def _with_units(self, found: Found) -> Found:
+        """The partition after every unit has moved to the cluster that holds most of it."""
+        if len(np.unique(self.units)) == len(self.units):
+            return found
+        seen = np.flatnonzero(found.labels >= 0)
+        labels = found.labels.copy()
+        labels[seen] = _majority(labels[seen], self.units[seen], self.draws.counts[seen])
+        loss = float(expected_losses(self.loss, canonical(labels)[None], self.draws)[0])
+        return replace(found, labels=canonical(labels), loss=loss)
 
 
 def _n_labelled(draws: Condensed) -> int:

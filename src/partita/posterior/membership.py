@@ -1,5 +1,6 @@
 """How surely each object belongs to each estimated cluster, from draws alone."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,12 @@ MOST_CELLS = 1 << 27
 def membership_probabilities(labels: Any, draws: Any, weights: Any = None) -> np.ndarray:
     """Probability that object i belongs to estimated cluster k, (n_objects, n_clusters).
 
-    p_ik is proportional to sum_b w_b |C_b(i) and T_k without i| / |T_k without i|, where C_b(i) is the
-    cluster of i in draw b and T_k the estimated cluster. The own column of a singleton is the weight
-    of the draws in which it is alone. Rows sum to 1.
+    The share of i's company that is in the cluster, on average over the draws:
+
+        p_ik = sum_b w_b |C_b(i) without i, in T_k| / |C_b(i) without i|,
+
+    C_b(i) the cluster of i in draw b, T_k the estimated one. A draw in which i is alone counts for i's own cluster.
+    Rows sum to 1, and an object that wanders changes the others' by about one over the size of their cluster at most.
 
     Parameters
     ----------
@@ -29,11 +33,9 @@ def membership_probabilities(labels: Any, draws: Any, weights: Any = None) -> np
 
     Notes
     -----
-    Where draws leave objects out (-1), T_k means its objects that draw b labels, and the sum is divided
-    by the weight of the draws that label i and some of T_k without i.
-
-    A row of zeros (an object that is alone in every draw, or is in none, but was put in a cluster with
-    others) is certain of its own label; without a label it is spread evenly.
+    C_b(i) are objects that both draw b and the estimate label, and the mean is over the draws that label i. An object
+    in no draw is certain of its own label; one that the estimate leaves out and that never has company is spread
+    evenly.
 
     Cost O(draws x atoms x K); equal draws and equal objects are counted once.
     """
@@ -56,18 +58,12 @@ def memberships(estimate: np.ndarray, draws: Condensed) -> np.ndarray:
             f" {8 * _n_cells(estimate, draws) / 1e9:.1f} GB of memory: limit the estimate with max_clusters=, or read"
             " confidence, which needs none."
         )
-    n_clusters = int(estimate.max()) + 1
     columns, own, inverse, counts = _parted(estimate, draws)
     distinct = draws.labels
     if not np.array_equal(columns, np.arange(distinct.shape[1])):
         distinct = np.take(distinct, columns, axis=1)
-    shares = np.zeros((len(counts), n_clusters))
-    observed = np.zeros(shares.shape if draws.partial else (0, 0))
-    n_labels = int(distinct.max()) + 1
-    alone = np.bincount(estimate[estimate >= 0], minlength=n_clusters) == 1
-    add_memberships(own, distinct, draws.weights, counts, alone, n_labels, draws.partial, shares, observed)
-    if draws.partial:
-        shares /= np.where(observed > 0, observed, 1.0)
+    shares = np.zeros((len(counts), int(estimate.max()) + 1))
+    add_memberships(own, distinct, draws.weights, counts, int(distinct.max()) + 1, shares)
     return _normalized(shares, own)[inverse]
 
 
@@ -77,35 +73,26 @@ def is_large(estimate: np.ndarray, draws: Condensed) -> bool:
 
 
 def own_memberships(estimate: np.ndarray, draws: Condensed) -> np.ndarray:
-    """Probability of every object's own label, nan without one, in memory that is linear in objects.
-
-    Draws must label all objects or none: otherwise the denominators differ from cluster to cluster.
-    """
-    if draws.partial and not np.array_equal((draws.labels < 0).all(axis=0), (draws.labels < 0).any(axis=0)):
-        raise ValueError(
-            f"The confidence of {len(estimate):,} objects in {int(estimate.max()) + 1:,} clusters needs too much memory"
-            " where draws leave objects out: limit the estimate with max_clusters=."
-        )
+    """Probability of every object's own label, nan without one, in memory that is linear in objects."""
     columns, own, inverse, counts = _parted(estimate, draws)
-    seen = (own >= 0) & (draws.labels[0, columns] >= 0)
-    own, counts, columns = own[seen], counts[seen], columns[seen]
-    sizes = np.bincount(own, weights=counts)
-    alone = sizes[own] == 1
+    n_clusters = int(estimate.max()) + 1
     mine, total = np.zeros(len(own)), np.zeros(len(own))
     for weight, row in zip(draws.weights, draws.labels):
-        labels = row[columns].astype(np.int64)
-        pairs, cell = np.unique(labels * len(sizes) + own, return_inverse=True)
-        shared = np.bincount(cell.ravel(), weights=counts)
-        share = shared / sizes[pairs % len(sizes)]
-        in_draw = np.bincount(pairs // len(sizes), weights=share)
-        with_own = (shared[cell.ravel()] - 1.0) / np.maximum(sizes[own] - 1.0, 1.0)
-        company = np.bincount(labels, weights=counts)
-        with_own = np.where(alone, company[labels] == 1, with_own)
-        mine += weight * with_own
-        total += weight * (in_draw[labels] - share[cell.ravel()] + with_own)
-    found = np.full(len(seen), np.nan)
-    found[seen] = np.divide(mine, total, out=np.ones(len(own)), where=total > 0)
-    return found[inverse]
+        seen = np.flatnonzero((row[columns] >= 0) & (own >= 0))
+        labels = row[columns[seen]].astype(np.int64)
+        company = np.bincount(labels, weights=counts[seen])[labels] - 1.0
+        _, cell = np.unique(labels * n_clusters + own[seen], return_inverse=True)
+        of_own = np.bincount(cell.ravel(), weights=counts[seen])[cell.ravel()] - 1.0
+        mine[seen] += weight * np.where(company > 0, of_own / np.maximum(company, 1.0), 1.0)
+        total[seen] += weight
+    confidence = np.divide(mine, total, out=np.ones(len(own)), where=total > 0)
+    return np.where(own >= 0, confidence, np.nan)[inverse]
+
+
+def parted_by(estimate: np.ndarray, draws: Condensed) -> Condensed:
+    """The draws with atoms such that all objects of one have the same label in the estimate."""
+    columns, _, inverse, counts = _parted(estimate, draws)
+    return replace(draws, labels=np.take(draws.labels, columns, axis=1), counts=counts, inverse=inverse)
 
 
 def _parted(estimate: np.ndarray, draws: Condensed) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -120,7 +107,7 @@ def _parted(estimate: np.ndarray, draws: Condensed) -> tuple[np.ndarray, np.ndar
 def _n_cells(estimate: np.ndarray, draws: Condensed) -> int:
     """Numbers that the probabilities and the tables of a few draws hold."""
     n_clusters, n_labels = int(estimate.max()) + 1, int(draws.labels.max()) + 1
-    return n_clusters * (len(estimate) + 2 * DRAWS_TOGETHER * n_labels)
+    return n_clusters * (len(estimate) + DRAWS_TOGETHER * n_labels)
 
 
 def _normalized(shares: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -152,8 +152,9 @@ class Posterior:
         loss: str | Loss = "vi",
         entropy: float = 0.0,
         resample: bool = False,
-        max_clusters: int | None = None,
+        max_clusters: int | str | None = None,
         min_size: int | None = None,
+        min_support: float = 0.0,
         runs: int = 16,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -170,8 +171,14 @@ class Posterior:
             (the paper's lambda, say 20) favours clusters of like size over dust. See `regularize_entropy`.
         resample : bool
             Sample draws with replacement by these weights, as the paper prints, instead of using them: more noise.
-        max_clusters, min_size : int, optional
-            At most so many clusters, at least so many objects in each.
+        max_clusters : int or "n", optional
+            At most so many clusters. By default as many as the largest draw has; "n" is as many as there are objects.
+        min_size : int, optional
+            At least so many objects in every cluster.
+        min_support : float
+            A cluster is dissolved where its pairs are together in a smaller share of the draws, or apart from those of
+            another cluster, see `Support`; 0.5 asks for more often than not. ``Estimate.support_cost`` says what
+            that adds to the expected loss.
         runs : int
             Starts of the search.
         n_jobs : int, optional
@@ -184,8 +191,11 @@ class Posterior:
         The search is SALSO's (Dahl, Johnson and Mueller, 2022), see `partita.posterior.search.search`. Expected
         losses are exact: from contingency tables of all draws, never from an n x n matrix. Objects that are together
         in every draw move as one.
+
+        Where the draws agree on nothing, every object alone has the least expected loss. With ``max_clusters=None``
+        that is not an answer: the best of the others is, and ``Estimate.verdict`` says that groups are not determined.
         """
-        options = Options(max_clusters, min_size, runs, n_jobs, random_state)
+        options = Options(max_clusters, min_size, min_support, runs, n_jobs, random_state)
         return estimate(self.partitions, self.weights, loss, options, entropy=entropy, resample=resample)
 
     def credible_ball(self, *, level: float = 0.95, loss: Any = "vi") -> CredibleBall:

@@ -11,12 +11,34 @@ from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Limits, Problem
 from partita.posterior.expected import expected_losses
+from partita.posterior.holding import held
 from partita.posterior.losses import VI, Loss, VILowerBound
 
 ALL_WORK = 1e8
 """Elementary steps (about half a nanosecond each) that all runs may take together where their number is free."""
 
 _TIE = 1e-12
+_MOST_HELD = 4  # of the partitions found, which are given the support that is asked for
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the search ended.
+
+    Attributes
+    ----------
+    labels : (n_atoms,) int array
+    loss : float
+        Its expected loss.
+    runs : list of Run
+    support_cost : float
+        What the expected loss would be less if clusters needed no support.
+    """
+
+    labels: np.ndarray
+    loss: float
+    runs: list["Run"]
+    support_cost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,17 +70,20 @@ def search(
     best_draw: np.ndarray,
     *,
     limits: Limits,
+    min_support: float,
     runs: int | None,
     n_jobs: int,
     seed: np.random.SeedSequence,
-) -> tuple[np.ndarray, float, list[Run]]:
-    """Find a partition of the atoms of ``draws``: its labels, its expected loss and a record of every start.
+) -> Found:
+    """Find a partition of the atoms of ``draws``.
 
     A run seats units, then *sweetens*: takes every unit in turn out of its cluster and puts it where the expected
     loss is least, an existing cluster or a new one, until none moves; then *zealous updates* dissolve up to ten
     clusters, one at a time, seat their units anew and sweeten, and keep what is better. The first run starts from
     ``best_draw`` (units at -1 have no seat yet), the others from a sequential or a random allocation in turn. The
     result is the best of all runs, of one single cluster and, where it obeys the limits, of ``best_draw`` itself.
+    Where clusters need support, the best four of these are taken, clusters without it are dissolved (see `held`), and
+    the result is the best of what is left of them.
 
     A single distinct draw that obeys the limits is its own estimate, without a search.
 
@@ -66,7 +91,7 @@ def search(
     does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
     """
     if len(draws.labels) == 1 and limits.allow(best_draw, draws.counts) and np.array_equal(best_draw, draws.labels[0]):
-        return best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)]
+        return Found(best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)])
     problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
     starts = list(_starts(problem, best_draw, runs, seed))
@@ -84,7 +109,12 @@ def search(
         Run(start, value, int(labels.max()) + 1, n)
         for (start, *_), labels, value, n in zip(starts, found, losses, scans)
     ]
-    return tried[best], losses[best], records
+    if min_support == 0 or problem.is_too_large:
+        return Found(tried[best], losses[best], records)
+    supported = [held(problem, labels, min_support) for labels in _best_few(losses, tried, draws, limits)]
+    with_support = _expected(loss, supported, draws)
+    chosen = _first_best(with_support, supported, draws, limits)
+    return Found(supported[chosen], with_support[chosen], records, max(0.0, with_support[chosen] - losses[best]))
 
 
 def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) -> Problem:
@@ -131,6 +161,15 @@ def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[flo
     """Expected losses; equal partitions are evaluated once."""
     distinct, which = np.unique(np.stack(tried), axis=0, return_inverse=True)
     return [float(value) for value in expected_losses(loss, distinct, draws)[which.ravel()]]
+
+
+def _best_few(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> list[np.ndarray]:
+    """The best different partitions that obey the limits."""
+    chosen: list[np.ndarray] = []
+    for k in np.argsort(losses, kind="stable"):
+        if limits.allow(tried[k], draws.counts) and not any(np.array_equal(tried[k], other) for other in chosen):
+            chosen.append(tried[k])
+    return chosen[:_MOST_HELD]
 
 
 def _first_best(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> int:

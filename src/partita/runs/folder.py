@@ -41,7 +41,7 @@ def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[
     """The first column of a file of rows: the ids under their own name, or row numbers from 0."""
     if ids is None or name is None:
         return {"row": np.arange(n_rows)}
-    taken = name in ("label", "confidence", "runner_up", "novelty", "empty")
+    taken = name in ("label", "confidence", "probability", "runner_up", "novelty", "empty")
     return {"id" if taken else name: [_id_text(value) for value in ids]}
 
 

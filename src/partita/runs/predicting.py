@@ -33,12 +33,13 @@ class Predictions:
 
     def describe(self) -> list[str]:
         """How many rows fall into each group, how surely, and how many seem to belong to none."""
-        labels, sure, novelty = (self.columns[name] for name in ("label", "confidence", "novelty"))
+        labels, sure, novelty = (self.columns[name] for name in ("label", "probability", "novelty"))
         sizes = np.bincount(labels, minlength=self.n_clusters)
         groups = ", ".join(f"{size} in group {k}" for k, size in enumerate(sizes) if size)
         lines = [
             f"{count_of(len(labels), 'row')}: {groups}.",
-            f"{int((sure >= CONFIDENT).sum())} of {len(labels)} rows are placed with confidence {CONFIDENT} or more.",
+            f"{int((sure >= CONFIDENT).sum())} of {len(labels)} rows belong to their group with probability {CONFIDENT}"
+            " or more.",
         ]
         n_novel = int((novelty >= NOVEL).sum())
         if n_novel:
@@ -130,7 +131,7 @@ def _read_request(path: Path) -> dict[str, Any]:
 
 
 def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: int | None = None) -> Predictions:
-    """Label, confidence, runner-up and novelty of every row of the table's file.
+    """Label, its probability given the groups of the run, runner-up and novelty of every row of the table's file.
 
     The columns that the run ignored, and the one that named its rows, may be there or not. ``max_unpacked`` is that of
     `read_file`.
@@ -147,7 +148,7 @@ def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: 
     ids = frame.column(name).to_pylist() if name else None
     columns = row_names(ids, name, len(labels)) | {
         "label": labels,
-        "confidence": probabilities.max(axis=1),
+        "probability": probabilities.max(axis=1),
         "runner_up": runners_up(labels, probabilities),
         "novelty": model.novelty(rows),
     }

@@ -1,0 +1,192 @@
+"""What draws say for the clusters of an estimate, and estimates that need it: against brute force and enumeration."""
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.oracles.partitions import set_partitions
+from tests.posterior.slow import noisy_draws, random_weights, slow_expected
+
+from partita.partitions import Partitions
+from partita.posterior import VI, Binder, Posterior
+from partita.posterior.condensing import condense
+from partita.posterior.estimate import Options, estimate
+from partita.posterior.support import support_of
+
+PARTITIONS = {n: np.array(list(set_partitions(n))) for n in range(2, 9)}
+
+
+def slow_support(labels, draws, weights):
+    """Pairs one at a time."""
+
+    def share(pairs):
+        pairs = list(pairs)
+        told = [(w, d[i] == d[j]) for w, d in zip(weights, draws) for i, j in pairs if d[i] >= 0 and d[j] >= 0]
+        total = sum(w for w, _ in told)
+        return sum(w for w, same in told if same) / total if total else None
+
+    clusters = [np.flatnonzero(labels == k) for k in range(max(labels) + 1)]
+    together, apart = [], []
+    for k, own in enumerate(clusters):
+        between = [share(itertools.product(own, other)) for m, other in enumerate(clusters) if m != k]
+        apart.append(1.0 - max((s for s in between if s is not None), default=0.0))
+        if len(own) > 1:
+            inside = share(itertools.combinations(own, 2))
+        else:
+            [i] = own
+            seen = [(w, np.sum(d == d[i]) == 1) for w, d in zip(weights, draws) if d[i] >= 0]
+            inside = sum(w for w, alone in seen if alone) / sum(w for w, _ in seen) if seen else None
+        together.append(1.0 if inside is None else inside)
+    return np.array(together), np.array(apart)
+
+
+def is_held(labels, draws, weights, least):
+    if max(labels) == 0:
+        return True
+    together, apart = slow_support(labels, draws, weights)
+    return min(together.min(), apart.min()) >= least - 1e-12
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(8))
+def test_support_is_that_of_all_pairs(seed, missing):
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(0, 4, (20, 9))[:, rng.integers(0, 9, 14)]
+    draws[rng.random(draws.shape) < missing] = -1
+    draws[0] = 0
+    labels, weights = rng.integers(0, 4, 14), random_weights(seed, 20)
+    labels[0] = 4  # a single object
+    labels = np.unique(labels, return_inverse=True)[1]
+    found = support_of(labels, condense(Partitions(draws), weights, merge_objects=False))
+    together, apart = slow_support(labels, draws, weights)
+    np.testing.assert_allclose(found.together, together, atol=1e-12)
+    np.testing.assert_allclose(found.apart, apart, atol=1e-12)
+
+
+@pytest.mark.parametrize("cells", [1, 50])
+def test_some_draws_at_a_time_and_few_cells_change_nothing(cells, monkeypatch):
+    draws, weights = noisy_draws(2, share=0.5, missing=0.1), random_weights(2, 30)
+    labels = np.arange(40) % 7
+    condensed = condense(Partitions(draws), weights, merge_objects=False)
+    plain = support_of(labels, condensed)
+    monkeypatch.setattr("partita.posterior.support._CELLS_TOGETHER", cells)
+    few = support_of(labels, condensed)
+    np.testing.assert_allclose(few.together, plain.together, atol=1e-12)
+    np.testing.assert_allclose(few.apart, plain.apart, atol=1e-12)
+
+
+def small_posterior(seed):
+    """Draws of 3 to 7 objects, half of the seeds with a share that never settles."""
+    rng = np.random.default_rng(seed)
+    n_objects, n_draws = int(rng.integers(3, 8)), int(rng.integers(3, 25))
+    draws = noisy_draws(seed, n_objects=n_objects, n_draws=n_draws, n_clusters=3, share=rng.uniform(0.1, 1.0))
+    return draws, random_weights(seed, n_draws) if seed % 2 else np.full(n_draws, 1 / n_draws)
+
+
+@pytest.mark.parametrize("loss", [VI(), Binder()], ids=repr)
+def test_the_supported_estimate_is_the_enumerated_one(loss):
+    n_least = 0
+    for seed in range(150):
+        draws, weights = small_posterior(seed)
+        posterior = Posterior(draws, weights=weights)
+        found = posterior.estimate(loss=loss, min_support=0.5, max_clusters="n", n_jobs=1)
+        assert is_held(found.labels, draws, weights, 0.5)
+        own = slow_expected(loss, found.labels, draws, weights)
+        assert found.expected_loss == pytest.approx(own, abs=1e-12)
+        free = posterior.estimate(loss=loss, max_clusters="n", n_jobs=1)
+        assert found.support_cost == pytest.approx(own - free.expected_loss, abs=1e-12)
+        held = [p for p in PARTITIONS[draws.shape[1]] if is_held(p, draws, weights, 0.5)]
+        least = min(slow_expected(loss, labels, draws, weights) for labels in held)
+        assert own > least - 1e-10
+        n_least += own < least + 1e-10
+    assert n_least >= 143
+
+
+def test_no_support_asked_for_is_the_free_estimate():
+    for seed in range(5):
+        posterior = Posterior(noisy_draws(seed, share=0.5))
+        np.testing.assert_array_equal(posterior.estimate(min_support=0.0).labels, posterior.estimate().labels)
+        assert posterior.estimate().support_cost == 0.0
+
+
+def test_a_wanderer_is_no_group():
+    rng = np.random.default_rng(1)
+    settled = np.repeat([0, 1, 2, 3], 20)
+    draws = np.hstack([np.tile(settled, (400, 1)), rng.integers(0, 5, (400, 1))])
+    alone = Posterior(draws).estimate(min_support=0.5)
+    assert alone.n_clusters == 4
+    np.testing.assert_array_equal(np.bincount(alone.labels), [21, 20, 20, 20])
+    assert np.all(alone.confidence[:-1] >= 0.95)
+    assert alone.confidence[-1] < 0.5
+    assert alone.verdict == "Most draws hold every group together and apart."
+
+
+def test_no_more_clusters_than_any_draw_has_unless_asked_for():
+    rng = np.random.default_rng(4)
+    draws = rng.integers(0, 13, (500, 60))
+    most = int(Partitions(draws).n_clusters().max())
+    free = Posterior(draws).estimate(max_clusters="n", runs=4)
+    assert free.n_clusters == 60
+    assert free.diffuse
+    found = Posterior(draws).estimate(runs=4)
+    assert found.n_clusters <= most
+    assert found.verdict.startswith("The draws do not determine groups")
+    held = Posterior(draws).estimate(runs=4, min_support=0.5)
+    assert held.n_clusters == 1
+    assert "two objects are together with probability 0.08" in held.verdict
+    assert held.support_cost > 0.0
+
+
+def test_all_alone_is_an_answer_where_the_draws_say_so():
+    draws = np.tile(np.arange(12), (30, 1))
+    draws[:3, 1] = 0
+    found = Posterior(draws).estimate()
+    assert found.n_clusters == 12
+    assert not found.diffuse
+
+
+def test_all_alone_is_no_answer_where_a_few_draws_happen_to_be():
+    rng = np.random.default_rng(2)
+    draws = np.vstack([rng.integers(0, 5, (200, 12)), np.arange(12)])
+    found = Posterior(draws).estimate()
+    every_other = Posterior(draws).estimate(max_clusters=11)
+    assert Posterior(draws).estimate(max_clusters="n").n_clusters == 12
+    assert found.n_clusters < 12
+    assert found.expected_loss == pytest.approx(every_other.expected_loss)
+    assert found.diffuse
+
+
+def test_one_cluster_is_determined_or_not():
+    draws = np.zeros((50, 20), int)
+    draws[:5, 0] = 1
+    found = Posterior(draws).estimate()
+    assert found.n_clusters == 1
+    assert found.verdict == "Most draws hold all objects together."
+    rng = np.random.default_rng(0)
+    loose = Posterior(rng.integers(0, 3, (300, 20))).estimate()
+    assert loose.n_clusters == 1
+    assert loose.diffuse
+
+
+@pytest.mark.filterwarnings("ignore:No draw obeys")
+@pytest.mark.parametrize("loss", ["one-minus-ari", "nvi", "nid", "vi-lb", "zero-one"])
+def test_other_losses_keep_groups_together_and_need_support_too(loss):
+    draws = noisy_draws(7, n_clusters=3, share=0.15)
+    groups = np.arange(40) // 2
+    found = estimate(Partitions(draws), np.full(30, 1 / 30), loss, Options(min_support=0.5, runs=2), groups=groups)
+    assert all(len(np.unique(found.labels[groups == g])) == 1 for g in range(20))
+    assert found.expected_loss == pytest.approx(slow_expected(found.loss, found.labels, draws), abs=1e-12)
+
+
+def test_the_most_probable_partition_must_have_support():
+    draws = np.array([[0, 0, 0, 1]] * 3 + [[0, 0, 0, 0]] * 2 + [[0, 0, 1, 0]] * 2 + [[0, 1, 0, 0]] * 2)
+    assert Posterior(draws).estimate(loss="zero-one").labels.tolist() == [0, 0, 0, 1]
+    with pytest.warns(UserWarning, match="No draw obeys max_clusters, min_size and min_support"):
+        found = Posterior(draws).estimate(loss="zero-one", min_support=0.9)
+    assert found.n_clusters == 1
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, "half", None, True])
+def test_support_outside_its_range_is_refused(value):
+    with pytest.raises(ValueError, match="min_support must be a number from 0 to 1"):
+        Posterior([[0, 1]]).estimate(min_support=value)
