@@ -41,6 +41,8 @@ class Plan:
     warm-up if the rest has converged, otherwise the first half. A
     number of draws: that many per chain after ``warmup`` sweeps (default: half as many, at least 50).
 
+    Of ``max_time`` a ``reading_share`` is left for diagnostics, estimate and memberships.
+
     A run that ends early, by the clock or the keyboard, keeps at least the later half of the sweeps that it made: where
     fewer than twice the sweeps of the warm-up were made, half of them count as warm-up.
 
@@ -53,8 +55,14 @@ class Plan:
     warmup: int | None = None
     thin: int = 1
     max_time: float | None = None
+    reading_share: float = 0.0
     n_jobs: int | None = None
     progress: Callable[[Progress], None] | bool = False
+
+    @property
+    def engine_time(self) -> float:
+        """Seconds for the engine; a share of all is left for reading what it found."""
+        return np.inf if self.max_time is None else (1.0 - self.reading_share) * self.max_time
 
     @property
     def warmup_is_stated(self) -> bool:
@@ -102,7 +110,7 @@ class _Run:
         self.chains = [Chain(engine, model, s, number) for number, s in enumerate(seeds)]
         self.n_workers = min(plan.chains, effective_n_jobs(plan.n_jobs))
         self.started = time.monotonic()
-        self.deadline = np.inf if plan.max_time is None else self.started - compiling_seconds() + plan.max_time
+        self.deadline = self.started - compiling_seconds() + plan.engine_time
         self.stop = Event()
         self.interrupted = False
         self.keeping = Keeping(self.chains, plan.thin, plan.first_sweep_kept(), WARMUP_SHARES[0])

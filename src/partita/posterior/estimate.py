@@ -74,13 +74,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Options:
-    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded."""
+    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded.
+
+    After the ``deadline``, a reading of `partita.clock.running_seconds`, no start but the first is begun.
+    """
 
     max_clusters: int | None = None
     min_size: int | None = None
     runs: int | None = 16
     n_jobs: int | None = None
     random_state: Any = None
+    deadline: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse values outside their range, whatever the search will need of them."""
@@ -179,6 +183,7 @@ def _search(
         runs=options.runs,
         n_jobs=options.n_workers(),
         seed=options.seed(),
+        deadline=options.deadline,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.clock import running_seconds
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Limits, Problem
@@ -51,6 +52,7 @@ def search(
     runs: int | None,
     n_jobs: int,
     seed: np.random.SeedSequence,
+    deadline: float | None = None,
 ) -> tuple[np.ndarray, float, list[Run]]:
     """Find a partition of the atoms of ``draws``: its labels, its expected loss and a record of every start.
 
@@ -64,19 +66,19 @@ def search(
 
     Atoms of equal number in ``units`` move as one; atoms that no draw labels get -1. Given ``seed`` the result
     does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
+    After the ``deadline`` (of `running_seconds`) the first run goes on to its end, and no other is begun.
     """
     if len(draws.labels) == 1 and limits.allow(best_draw, draws.counts) and np.array_equal(best_draw, draws.labels[0]):
         return best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)]
     problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
-    starts = list(_starts(problem, best_draw, runs, seed))
-    found, scans = _found(problem, starts, n_jobs)
+    starts, found, scans = _found(problem, list(_starts(problem, best_draw, runs, seed)), n_jobs, deadline)
     tried = [*found, problem.on_atoms(np.zeros(problem.n_units, np.int64))]
     if np.all(best_draw[problem.kept] >= 0):
         tried.append(canonical(best_draw))
     losses = _expected(loss, tried, draws)
     best = _first_best(losses, tried, draws, limits)
-    if problem.reads_some and best < len(found):
+    if problem.reads_some and best < len(found) and not _is_over(deadline):
         tried.append(problem.polish(tried[best]))
         losses += _expected(loss, tried[-1:], draws)
         best = _first_best(losses, tried, draws, limits)
@@ -100,13 +102,27 @@ def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) ->
     return problem
 
 
-def _found(problem: Problem, starts: list, n_jobs: int) -> tuple[list[np.ndarray], list[int]]:
-    """Where the runs led, as labels of the atoms, and their scans; without a search the first start."""
+def _found(
+    problem: Problem, starts: list, n_jobs: int, deadline: float | None
+) -> tuple[list, list[np.ndarray], list[int]]:
+    """The starts that there was time for, where they led, as labels of the atoms, and their scans.
+
+    Without a search the first start.
+    """
     if problem.is_too_large:
-        return [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
+        return starts[:1], [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
+
+    def led_to(start: tuple) -> tuple[np.ndarray, int] | None:
+        return None if start is not starts[0] and _is_over(deadline) else problem.descend(*start[1:])
+
     with ThreadPoolExecutor(max(1, min(n_jobs, len(starts)))) as pool:
-        results = list(pool.map(lambda start: problem.descend(*start[1:]), starts))
-    return [problem.on_atoms(labels) for labels, _ in results], [n_scans for _, n_scans in results]
+        results = [(start, end) for start, end in zip(starts, pool.map(led_to, starts)) if end is not None]
+    found = [problem.on_atoms(labels) for _, (labels, _) in results]
+    return [start for start, _ in results], found, [n_scans for _, (_, n_scans) in results]
+
+
+def _is_over(deadline: float | None) -> bool:
+    return deadline is not None and running_seconds() > deadline
 
 
 def _starts(
