@@ -94,7 +94,7 @@ def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any
     climbs = [climb for group in groups for climb in group]
     needed = {group[0] for group in groups}
     deadline = running_seconds() + plan.engine_time
-    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time)
+    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time, samples=False)
     interrupted = Event()
     for model in models:
         _ = model.shared_rows  # kept by the model: were they not there, every thread would make them

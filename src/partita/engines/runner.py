@@ -1,12 +1,10 @@
 """Run chains of an engine on a model until there are enough draws, and hand over a Posterior."""
 
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Lock, current_thread, main_thread
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from partita.engines.keeping import Keeping
 from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress, Reporter
+from partita.interruptions import noting
 from partita.kernels.compiling import compiling_seconds
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -118,7 +117,7 @@ class _Run:
         self.reporter = Reporter(plan.progress, self.points[-1], plan.max_time)
 
     def posterior(self) -> Posterior:
-        with self._listening():
+        with noting(self._interrupt):
             reason = self._advance_to_the_end()
         elapsed = time.monotonic() - self.started
         self.reporter.close()
@@ -197,22 +196,10 @@ class _Run:
                 self.stop.set()
                 return
 
-    @contextmanager
-    def _listening(self) -> Iterator[None]:
-        """Note an interruption from the keyboard where Python would raise one anywhere, as while threads start."""
-        in_charge = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if in_charge:
-            signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            yield
-        finally:
-            if in_charge:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _interrupt(self, number: int, frame: Any) -> None:
-        if self.interrupted:  # asked twice
-            signal.default_int_handler(number, frame)
-        self.interrupted = True
+    def _interrupt(self) -> bool:
+        """Note an interruption from the keyboard; whether it was the first."""
+        first, self.interrupted = not self.interrupted, True
+        return first
 
     def _judge(self, n_sweeps: int) -> str:
         """Whether the chains agree after a shorter or a longer warm-up; what cannot be used any more is dropped."""

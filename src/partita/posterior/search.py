@@ -116,7 +116,11 @@ def _found(
         return None if start is not starts[0] and _is_over(deadline) else problem.descend(*start[1:])
 
     with ThreadPoolExecutor(max(1, min(n_jobs, len(starts)))) as pool:
-        results = [(start, end) for start, end in zip(starts, pool.map(led_to, starts)) if end is not None]
+        try:
+            results = [(start, end) for start, end in zip(starts, pool.map(led_to, starts)) if end is not None]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     found = [problem.on_atoms(labels) for _, (labels, _) in results]
     return [start for start, _ in results], found, [n_scans for _, (_, n_scans) in results]
 
