@@ -5,6 +5,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
@@ -16,13 +17,14 @@ from partita.engines.runner import FIRST_CHECK
 from partita.priors import DirichletProcess, Prior
 from partita.table import Table
 
-TRIAL_SECONDS = 5.0  # that the start may take
+TRIAL_SHARE = 0.1  # of the time limit that the start may take,
+TRIAL_SECONDS = (1.0, 5.0)  # but at least and at most
 LATE = 1.5  # times the limit that the sweeps needed would take
 KNOWN = 0.05  # of the limit, after which the speed is known
 
 
 class Approximation:
-    """Variational Bayes in place of the sampler of a model, on the same table."""
+    """Variational Bayes in place of the sampler of a model that has a time limit, on the same table."""
 
     def __init__(self, model: Any, table: Table):
         self.model, self.table = clone(model), table
@@ -31,13 +33,12 @@ class Approximation:
     def seconds(self) -> str:
         """``about 12 s``: the time of one start, times the starts that are made one after the other.
 
-        ``more than 12 s`` where the start had not converged after ``TRIAL_SECONDS``. At least 1 s.
+        ``more than 12 s`` where the start had not converged in the time that it may take. At least 1 s.
         """
         engine = Variational(truncation=getattr(self.model, "n_components", Variational().truncation))
         n_rounds = -(-engine.n_init // effective_n_jobs(self.model.n_jobs))
-        trial = self.model.set_params(
-            engine=engine.set_params(n_init=1), max_time=TRIAL_SECONDS, n_jobs=1, progress=False
-        )
+        most = float(np.clip(TRIAL_SHARE * self.model.max_time, *TRIAL_SECONDS))
+        trial = self.model.set_params(engine=engine.set_params(n_init=1), max_time=most, n_jobs=1, progress=False)
         if isinstance(self.model.prior, Prior) and not isinstance(self.model.prior, DirichletProcess):
             trial.set_params(prior=DirichletProcess())
         started = running_seconds()
