@@ -39,14 +39,14 @@ def test_the_limit_is_said_beforehand_and_in_the_help(partita):
 # --- advice fits what stopped it ------------------------------------------------------------------
 
 
-def ended(stopped, request=REQUEST, *, converged=False, takes=None):
+def ended(stopped, request=REQUEST, *, converged=False, faster=""):
     posterior = SimpleNamespace(provenance={"stopped": stopped}, partitions=np.zeros((4, 30, 2)))
     model = SimpleNamespace(converged_=converged, posterior_=posterior)
-    return Run(Input(request, None, None, []), model, 1.0, [], takes)
+    return Run(Input(request, None, None, []), model, 1.0, [], faster)
 
 
 def test_a_larger_limit_is_advised_only_where_the_limit_stopped_it():
-    assert advice(ended("max_time", takes="about 3 s")) == (
+    assert advice(ended("max_time", faster="--engine vb approximates, here in about 3 s")) == (
         "Give it more time with a larger --max-time, or take another way: --engine vb approximates, here in about 3 s."
     )
     for stopped in ("cap", "draws", "interrupted"):
@@ -122,6 +122,15 @@ def test_a_start_that_takes_too_long_is_more_than_its_time(monkeypatch):
     assert Approximation(Mixture(max_time=9.0, random_state=0), table).seconds.startswith("more than ")
 
 
+def test_a_measurement_that_fails_is_left_out(monkeypatch):
+    def fail(self, table):
+        raise ArithmeticError("no such number")
+
+    monkeypatch.setattr(Mixture, "fit", fail)
+    faster = Approximation(Mixture(max_time=9.0), Table.read(np.zeros((3, 1)) + np.arange(3)[:, None]))
+    assert faster.in_words("--engine vb") == "--engine vb approximates"
+
+
 @pytest.mark.parametrize(("seconds", "words"), [(1.0, "1"), (9.96, "10"), (124.0, "120"), (24643.0, "25000")])
 def test_seconds_are_rounded_to_two_digits(seconds, words):
     assert round_seconds(seconds) == words
@@ -132,8 +141,8 @@ def test_a_run_that_the_limit_cut_knows_what_variational_bayes_takes():
     given = Input(Request(Path("t.csv"), {}, max_time=1e-3), table, None, [])
     run = cluster(given, Mixture(max_time=1e-3, random_state=0, progress=False))
     assert run.model.posterior_.provenance["stopped"] == "max_time"
-    assert run.approximation_seconds.endswith(" s")
-    assert f"here in {run.approximation_seconds}." in advice(run)
+    assert run.faster.startswith("--engine vb approximates, here in ")
+    assert advice(run).endswith(f"{run.faster}.")
     assert run.model.progress is False
 
 
@@ -145,5 +154,5 @@ def test_an_interruption_of_the_measurement_costs_nothing_but_itself(monkeypatch
     table = Table.read(np.random.default_rng(0).normal(size=(60, 1)))
     given = Input(Request(Path("t.csv"), {}, max_time=1e-3), table, None, [])
     run = cluster(given, Mixture(max_time=1e-3, random_state=0))
-    assert run.approximation_seconds is None
+    assert run.faster == ""
     assert advice(run).endswith("--engine vb approximates.")

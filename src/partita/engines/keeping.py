@@ -68,7 +68,7 @@ class Keeping:
         if not early:
             return n_after
         every = max(self.every, self.spare_every)
-        if n_after < min(sum(sweep % every == 0 for sweep in chain.sweeps) for chain in self.chains):
+        if n_after == 0 or n_after < min(sum(sweep % every == 0 for sweep in chain.sweeps) for chain in self.chains):
             self.every, self.spare_until = every, 0
             for chain in self.chains:
                 chain.thin(every)

@@ -32,7 +32,7 @@ class Run:
     model: Any  # Mixture, or NBCE where the table is of labels
     seconds: float
     warnings: list[str] = field(default_factory=list)
-    approximation_seconds: str | None = None  # what a variational engine would take, where time was too short
+    faster: str = ""  # what variational Bayes would take, in words, where chains had too little time
 
 
 def read_input(request: Request) -> Input:
@@ -87,7 +87,7 @@ def cluster(given: Input, model: Any, tell: Callable[[str], None] | None = None)
         clear_status()
     model.set_params(progress=shows)
     seconds = time.perf_counter() - started
-    return Run(given, model, seconds, given.warnings + said, _seconds_of(faster) if _was_late(given, model) else None)
+    return Run(given, model, seconds, given.warnings + said, _faster_way(given, model, faster))
 
 
 def _watch(given: Input, model: Any, faster: Approximation, tell: Callable[[str], None]) -> Watch:
@@ -95,19 +95,16 @@ def _watch(given: Input, model: Any, faster: Approximation, tell: Callable[[str]
         clear_status()
         tell(
             f"{n_sweeps} sweeps of every chain, which are needed, would take about {round_seconds(seconds)} s: the"
-            f" answer will rest on those of {model.max_time:g} s. {given.request.approximating} approximates in"
-            f" {faster.seconds}."
+            f" answer will rest on those of {model.max_time:g} s. {faster.in_words(given.request.approximating)}."
         )
 
     return Watch(model.max_time, model.draws == "auto", warn)
 
 
-def _was_late(given: Input, model: Any) -> bool:
-    return given.request.samples and not model.converged_ and model.posterior_.provenance["stopped"] == "max_time"
-
-
-def _seconds_of(faster: Approximation) -> str | None:
+def _faster_way(given: Input, model: Any, faster: Approximation) -> str:
+    if not given.request.samples or model.converged_ or model.posterior_.provenance["stopped"] != "max_time":
+        return ""
     try:
-        return faster.seconds
+        return faster.in_words(given.request.approximating)
     except KeyboardInterrupt:  # the answer is there: only this is not
-        return None
+        return ""

@@ -30,10 +30,11 @@ class Approximation:
         self.model, self.table = clone(model), table
 
     @cached_property
-    def seconds(self) -> str:
+    def seconds(self) -> str | None:
         """``about 12 s``: the time of one start, times the starts that are made one after the other.
 
-        ``more than 12 s`` where the start had not converged in the time that it may take. At least 1 s.
+        ``more than 12 s`` where the start had not converged in the time that it may take. At least 1 s. None
+        where it fails: a forecast must not cost the answer.
         """
         engine = Variational(truncation=getattr(self.model, "n_components", Variational().truncation))
         n_rounds = -(-engine.n_init // effective_n_jobs(self.model.n_jobs))
@@ -44,9 +45,16 @@ class Approximation:
         started = running_seconds()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            trial.fit(self.table)
+            try:
+                trial.fit(self.table)
+            except Exception:
+                return None
         seconds = max(1.0, n_rounds * (running_seconds() - started))
         return f"{'about' if trial.converged_ else 'more than'} {round_seconds(seconds)} s"
+
+    def in_words(self, option: str) -> str:
+        """``--engine vb approximates, here in about 12 s``."""
+        return f"{option} approximates" + (f", here in {self.seconds}" if self.seconds else "")
 
 
 class Watch:

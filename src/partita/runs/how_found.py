@@ -38,22 +38,18 @@ def advice(run: Run) -> str | None:
     model, request = run.model, run.input.request
     if not request.samples or model.converged_:
         return None
+    faster = run.faster or f"{request.approximating} approximates"
     stopped, n_draws = model.posterior_.provenance.get("stopped"), model.posterior_.partitions.shape[1]
     if stopped == "interrupted":
         return None
     if stopped == "max_time":
-        return f"Give it more time with a larger --max-time, or take another way: {_faster(run)}."
+        return f"Give it more time with a larger --max-time, or take another way: {faster}."
     if stopped == "cap":
         return (
             f"It made the most sweeps that --draws auto makes: --draws {2 * n_draws} makes more; or take another way:"
-            f" {_faster(run)}."
+            f" {faster}."
         )
     return f"More draws may help: --draws with a number above {n_draws}, or auto."
-
-
-def _faster(run: Run) -> str:
-    option, took = run.input.request.approximating, run.approximation_seconds
-    return f"{option} approximates" + ("" if took is None else f", here in {took}")
 
 
 def chosen_in_words(model: Any) -> str:
