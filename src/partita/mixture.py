@@ -47,7 +47,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
     max_time : float, optional
-        Seconds after which the engine stops with what it has; compiling on first use does not count.
+        Seconds for everything up to ``labels_``: four fifths for the engine, which stops with what it has, the rest for
+        what is read from it. Compiling on first use does not count.
     n_jobs : int, optional
         Chains, or starts of the other engines, run at the same time, as in joblib: None is 1, -1 all cores. Results do
         not depend on it.
