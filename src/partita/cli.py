@@ -9,6 +9,7 @@ import typer
 
 from partita.commands import cluster_table, default_folder, find_consensus_of
 from partita.console import BAD_INPUT, TRACEBACK, complain, made, refusing, say, writing_to
+from partita.interruptions import hear_no_more, hear_once
 
 INTERRUPTED = 130
 
@@ -24,7 +25,13 @@ app = typer.Typer(
 Ignore = Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")]
 Chains = Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")]
 Draws = Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")]
-MaxTime = Annotated[float | None, typer.Option(help="Seconds after which it stops with what it has.")]
+MaxTime = Annotated[
+    str,
+    typer.Option(
+        metavar="SECONDS",
+        help="Seconds until it answers with what it has; none: no limit. Compiling on first use does not count.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")]
 MaxUnpacked = Annotated[
     str | None, typer.Option(metavar="SIZE", help="What a compressed file may unpack to, if you trust it: 500MB, 4GB.")
@@ -40,6 +47,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors."
 
 def main() -> None:
     """Run the command line: exit code 0, 2 with one sentence for bad input, never a traceback."""
+    hear_once()
     try:
         code = app(standalone_mode=False) or 0
     except typer.Exit as end:
@@ -56,6 +64,7 @@ def main() -> None:
             raise
         complain(f"partita failed ({type(error).__name__}: {error}). Set {TRACEBACK}=1 to see where.")
         sys.exit(1)
+    hear_no_more()
     if code == INTERRUPTED:  # which some versions of typer return
         complain("Interrupted before the result was complete.")
     sys.exit(code)
@@ -93,13 +102,19 @@ def cluster(
     ] = None,
     ignore: Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
-    prior: Annotated[str, typer.Option(help="How rows fall into groups: dp, pitman-yor or finite-mixtures.")] = "dp",
+    prior: Annotated[
+        str | None, typer.Option(help="How rows fall into groups: dp (the default), pitman-yor or finite-mixtures.")
+    ] = None,
     expected_clusters: Annotated[
         float | None, typer.Option(help="How many groups the prior expects; default: learned from the table.")
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(help="gibbs (samples), vb or cvb (approximate, faster), or em (1 to 10 groups, chosen by BIC)."),
+    ] = "gibbs",
     chains: Chains = 4,
     draws: Draws = "auto",
-    max_time: MaxTime = None,
+    max_time: MaxTime = "300",
     seed: Seed = 0,
     max_unpacked: MaxUnpacked = None,
     force: Force = False,
@@ -110,13 +125,13 @@ def cluster(
 
     Numbers are numeric columns, text is categorical, empty cells are missing. Writes labels.csv (id or row
     number from 0, label, confidence, runner-up), summary.json, profile.csv (what is typical of every group),
-    posterior.partita (all draws and the model, for 'partita predict') and coclustering.png. Ctrl-C stops
-    early and keeps what was drawn.
+    posterior.partita (all draws and the model, for 'partita predict') and coclustering.png. While it samples,
+    Ctrl-C stops early and keeps what was drawn.
 
     Example: partita cluster customers.csv --id customer --types zip=categorical
     """
     with refusing():
-        from partita.runs.request import Request, bytes_of, draws_of, types_of, words_of
+        from partita.runs.request import Request, bytes_of, draws_of, seconds_of, types_of, words_of
 
         request = Request(
             table=table,
@@ -125,9 +140,10 @@ def cluster(
             id=id,
             prior=prior,
             expected_clusters=expected_clusters,
+            engine=engine,
             chains=chains,
             draws=draws_of(draws),
-            max_time=max_time,
+            max_time=seconds_of(max_time),
             seed=seed,
             max_unpacked=bytes_of(max_unpacked),
         )
@@ -158,7 +174,7 @@ def consensus(
     ] = 1.0,
     chains: Chains = 4,
     draws: Draws = "auto",
-    max_time: MaxTime = None,
+    max_time: MaxTime = "300",
     seed: Seed = 0,
     max_unpacked: MaxUnpacked = None,
     force: Force = False,
@@ -170,13 +186,13 @@ def consensus(
     A row per object, a column per clustering, labels of any kind; empty cells and -1 are missing. Writes
     labels.csv (id or row number from 0, label, confidence, runner-up), agreement.csv (how far each clustering
     agrees), summary.json, posterior.partita (all draws and the model, for 'partita predict') and
-    coclustering.png. Ctrl-C stops early and keeps what was drawn.
+    coclustering.png. While it samples, Ctrl-C stops early and keeps what was drawn.
 
     Example: partita consensus votes.csv --id object
     """
     with refusing():
         from partita.runs.consensus import ConsensusRequest
-        from partita.runs.request import bytes_of, draws_of, words_of
+        from partita.runs.request import bytes_of, draws_of, seconds_of, words_of
 
         request = ConsensusRequest(
             labels=labels,
@@ -189,7 +205,7 @@ def consensus(
             pseudocount=pseudocount,
             chains=chains,
             draws=draws_of(draws),
-            max_time=max_time,
+            max_time=seconds_of(max_time),
             seed=seed,
             max_unpacked=bytes_of(max_unpacked),
         )

@@ -26,6 +26,7 @@ def cluster_table(request: "Request", out: Path, quiet: bool, *, force: bool = F
         from partita.runs.clustering import cluster as cluster_rows
         from partita.runs.clustering import mixture_for, read_input
         from partita.runs.folder import COMMAND, FILES, write_run
+        from partita.runs.how_found import budget_in_words
         from partita.runs.run_folder import RunFolder, refuse_to_replace
         from partita.runs.words import describe_input, describe_run
 
@@ -34,12 +35,11 @@ def cluster_table(request: "Request", out: Path, quiet: bool, *, force: bool = F
         refuse_to_replace(request.table, [out / name for name in FILES])
         folder.refuse_others(FILES)
         model = mixture_for(given, progress=not quiet)
-    with writing_to(out):
+    with made(out), refusing(), writing_to(out):
         folder.prepare(FILES)
-    say([*describe_input(given), ""], quiet)
-    with refusing():
-        run = cluster_rows(given, model)
-    with refusing(), writing_to(out):
+        say([*describe_input(given), budget_in_words(request.max_time), ""], quiet)
+        with refusing():
+            run = cluster_rows(given, model, None if quiet else _tell)
         write_run(run, folder, safe_csv=safe_csv)
     say([*describe_run(run), "", *_written(out, FILES)], quiet)
 
@@ -53,6 +53,7 @@ def find_consensus_of(
         from partita.runs.consensus import read_labels
         from partita.runs.consensus_files import COMMAND, FILES, write_consensus
         from partita.runs.consensus_words import describe_consensus, describe_labels
+        from partita.runs.how_found import budget_in_words
         from partita.runs.run_folder import RunFolder, refuse_to_replace
 
         folder = RunFolder(out, COMMAND, force)
@@ -62,11 +63,15 @@ def find_consensus_of(
         folder.refuse_others(FILES)
     with made(out), refusing(), writing_to(out):
         folder.prepare(FILES)
-        say([*describe_labels(given), ""], quiet)
+        say([*describe_labels(given), budget_in_words(request.max_time), ""], quiet)
         with refusing():
-            run = cluster_rows(given, model)
+            run = cluster_rows(given, model, None if quiet else _tell)
         write_consensus(run, folder, safe_csv=safe_csv)
     say([*describe_consensus(run), "", *_written(out, FILES)], quiet)
+
+
+def _tell(words: str) -> None:
+    say([words, ""], quiet=False)
 
 
 def _written(out: Path, files: tuple[str, ...]) -> list[str]:

@@ -13,6 +13,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from partita import consistency
 from partita.approximation import Approximation, approximate
+from partita.clock import running_seconds
+from partita.endings import doubt
 from partita.engines import EM, CollapsedVariational, Engine, Variational
 from partita.engines.em import CRITERIA
 from partita.engines.model import Model
@@ -36,7 +38,6 @@ from partita.table import Table
 from partita.table.wording import count_of
 
 LEFT_BY_FIT = ("_model", "_clusters", "_posterior", "_posterior_plan", "_profile", "_support_cost", "_described")
-DISAGREEMENT = 1.05  # R-hat of any trace, membership included, from which a fit warns
 
 
 class Asked(NamedTuple):
@@ -68,6 +69,7 @@ class Fitting(Fitted):
     def _fit_table(self, table: Table, weights: np.ndarray, asked: Asked, seed: np.random.SeedSequence) -> None:
         """Run the engine and label the rows; rows without any observed cell teach nothing."""
         self._forget()
+        started = running_seconds()
         model = build_model(asked.family, table, asked.priors[0], np.where(table.empty_rows, 0, weights))
         engine, plan = asked.engine, asked.plan
         self._entropy = seed.entropy
@@ -88,7 +90,7 @@ class Fitting(Fitted):
             self._model, self.engine_, self.state_ = model, engine, states
             self._keep(posterior)
             self._warn_if_untrustworthy(plan)
-            self._estimate(asked.estimate)
+            self._estimate(asked.estimate, None if plan.max_time is None else started + plan.max_time)
 
     def _steps(self, engine: Variational | CollapsedVariational) -> Any:
         """The engine as machines call it that have parts of the rows or columns, where it can run so."""
@@ -172,11 +174,15 @@ class Fitting(Fitted):
                 stacklevel=4,
             )
 
-    def _estimate(self, plan: EstimatePlan) -> None:
+    def _estimate(self, plan: EstimatePlan, deadline: float | None) -> None:
         posterior, model = self.posterior_, self._model
-        groups = model.table.identical_rows()
         found = estimate(
-            posterior.partitions, posterior.weights, plan.loss, plan.options, entropy=plan.entropy, groups=groups
+            posterior.partitions,
+            posterior.weights,
+            plan.loss,
+            replace(plan.options, deadline=deadline),
+            entropy=plan.entropy,
+            groups=model.table.identical_rows(),
         )
         self._clusters = clusters_of(model, found.labels, _average(posterior, "concentration"), self._rng(1))
         self.labels_ = found.labels
@@ -199,19 +205,9 @@ class Fitting(Fitted):
         self.labels_[rows] = self.labels_[twins]
 
     def _warn_if_untrustworthy(self, plan: Plan) -> None:
-        worst = np.max([row["rhat"] for row in self.diagnostics_.table.values()])
-        stopped = self.posterior_.provenance["stopped"]
-        if stopped == "interrupted":
-            message = f"Interrupted: the result rests on {self.posterior_.n_draws} draws. {self.diagnostics_.verdict}"
-        elif plan.automatic and not self.converged_:
-            n_sweeps = max(self.posterior_.provenance["sweeps"])
-            why = "max_time was reached" if stopped == "max_time" else f"{n_sweeps} sweeps per chain were reached"
-            message = f"The chains had not converged when {why}. {self.diagnostics_.verdict}"
-        elif not worst <= DISAGREEMENT:  # nan: too few draws to tell
-            message = self.diagnostics_.verdict
-        else:
-            return
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        words = doubt(plan, self.posterior_, self.diagnostics_)
+        if words:
+            warnings.warn(words, ConvergenceWarning, stacklevel=4)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.

@@ -52,7 +52,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         together, and apart from those of other groups, in at least half of the draws; ``min_support=0`` reports the
         partition of least expected loss. Only "gibbs" reads these.
     max_time : float, optional
-        Seconds after which the engine stops with what it has; compiling on first use does not count.
+        Seconds for everything up to ``labels_``: four fifths for the engine, which stops with what it has, the rest for
+        what is read from it. Compiling on first use does not count.
     n_jobs : int, optional
         Chains, or starts of the other engines, run at the same time, as in joblib: None is 1, -1 all cores. Results do
         not depend on it.

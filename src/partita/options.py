@@ -12,6 +12,9 @@ from partita.posterior.losses import Loss, loss_from
 from partita.priors import PRIORS, DirichletProcess, Prior
 from partita.table import Table
 
+READING_SHARE = 0.2
+"""Of ``max_time`` that is left for diagnostics, estimate and memberships."""
+
 
 def plan_from(estimator: Any) -> Plan:
     """How long to run and what to keep."""
@@ -28,6 +31,7 @@ def plan_from(estimator: Any) -> Plan:
         warmup=None if estimator.warmup is None else whole_number("warmup", estimator.warmup, 0, also="None"),
         thin=whole_number("thin", getattr(estimator, "thin", 1), 1),
         max_time=estimator.max_time,
+        reading_share=READING_SHARE,
         n_jobs=jobs(estimator.n_jobs),
         progress=estimator.progress,
     )

@@ -10,7 +10,7 @@ from tests.engines.counter import MODEL, N_ROWS, count, kept_sweeps
 from tests.engines.models import KNOWN, one_worker
 
 from partita import Posterior
-from partita.engines import Gibbs, Progress, chain, reporting, runner
+from partita.engines import Gibbs, Progress, chain, keeping, reporting, runner
 from partita.engines.runner import Plan, run
 from partita.json_options import from_json
 
@@ -104,7 +104,7 @@ def test_the_cap_is_as_documented():
 
 def test_a_stated_number_of_draws_is_thinned_to_fit_memory(monkeypatch):
     most = 2 * 2 * N_ROWS * 30  # two chains of 30 draws, two bytes a label
-    monkeypatch.setattr(runner, "MOST_MEMORY", most)
+    monkeypatch.setattr(keeping, "MOST_MEMORY", most)
     stored = []
     keep = chain.Chain.keep
 
@@ -121,17 +121,17 @@ def test_a_stated_number_of_draws_is_thinned_to_fit_memory(monkeypatch):
 
 
 def test_an_automatic_run_is_thinned_when_memory_is_full(monkeypatch):
-    monkeypatch.setattr(runner, "MOST_MEMORY", 2 * 2 * N_ROWS * 160)
+    monkeypatch.setattr(keeping, "MOST_MEMORY", 2 * 2 * N_ROWS * 160)
     monkeypatch.setattr(runner, "MOST_SWEEPS", 1000)
     posterior = count(chains=2)
     every = posterior.provenance["kept_every"]
     assert every in (2, 4, 8)
     assert kept_sweeps(posterior)[0].tolist() == list(range(every, 1001, every))[-(500 // every) :]
-    assert posterior.provenance["label_bytes"] <= runner.MOST_MEMORY
+    assert posterior.provenance["label_bytes"] <= keeping.MOST_MEMORY
 
 
 def test_memory_for_not_even_one_draw_keeps_one(monkeypatch):
-    monkeypatch.setattr(runner, "MOST_MEMORY", 1)
+    monkeypatch.setattr(keeping, "MOST_MEMORY", 1)
     assert count(chains=2, draws=50).partitions.shape == (2, 1, N_ROWS)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.engines.counter import N_ROWS, count, kept_sweeps
 
-from partita.engines import reporting, runner
+from partita.engines import keeping, reporting, runner
 
 # --- time -----------------------------------------------------------------------------------------
 
@@ -75,14 +75,6 @@ def test_an_interruption_keeps_what_was_drawn(n_jobs):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_an_interruption_of_the_warmup_keeps_where_the_chains_are():
-    posterior = count(draws=5, warmup=10**7, chains=2, n_jobs=2, max_time=60.0, after_step=[interrupt_at(20)])
-    assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.partitions.shape == (2, 1, N_ROWS)
-    np.testing.assert_array_equal(kept_sweeps(posterior)[:, 0], posterior.provenance["sweeps"])
-
-
-@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_while_the_chains_are_judged(monkeypatch):
     interrupt = interrupt_at(0)
 
@@ -114,8 +106,91 @@ def test_an_interruption_finds_all_chains_about_equally_far(monkeypatch):
 
     posterior = count(draws=1000, warmup=0, chains=3, n_jobs=1, progress=stop)
     assert posterior.provenance["stopped"] == "interrupted"
-    assert posterior.provenance["sweeps"] == [700, 651, 651]
-    assert kept_sweeps(posterior).tolist() == [list(range(50, 701)), list(range(1, 652)), list(range(1, 652))]
+    [first, *others] = posterior.provenance["sweeps"]
+    assert first == 700
+    assert all(0.9 * 700 < sweeps <= 700 for sweeps in others)
+
+
+def stop_at(sweep, chain):
+    """A progress callback that interrupts when this chain comes to this sweep."""
+
+    def call(progress):
+        if (progress.sweep, progress.chain) == (sweep, chain):
+            raise KeyboardInterrupt
+
+    return call
+
+
+PLANS = {
+    "auto": {},
+    "auto, thinned": {"thin": 3},
+    "auto after a warm-up": {"warmup": 40},
+    "stated draws": {"draws": 1000, "warmup": 60},
+    "few draws after a long warm-up": {"draws": 10, "warmup": 10**4},
+    "stated draws, thinned": {"draws": 100, "warmup": 25, "thin": 4},
+}
+
+
+SWEEPS = (1, 2, 3, 5, 12, 26, 41, 44, 60, 61, 75, 111, 119, 130, 199, 200, 201, 260, 300)
+
+
+def ended_at(sweep, chain, plan):
+    posterior = count(chains=3, progress=stop_at(sweep, chain), **plan)
+    assert posterior.provenance["stopped"] == "interrupted"
+    return posterior, list(zip(kept_sweeps(posterior).tolist(), posterior.provenance["sweeps"]))
+
+
+def later_half(n_sweeps, every):
+    return [n for n in range(n_sweeps // 2 + 1, n_sweeps + 1) if n % every == 0] or [n_sweeps]
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_an_early_end_keeps_at_least_the_later_half_of_every_chain(monkeypatch, plan):
+    monkeypatch.setattr(reporting, "SECONDS_BETWEEN_REPORTS", 0.0)
+    for sweep in SWEEPS:
+        for chain in (0, 2):
+            posterior, chains = ended_at(sweep, chain, plan)
+            assert posterior.provenance["kept_every"] == plan.get("thin", 1)
+            for kept, n_sweeps in chains:
+                half = later_half(n_sweeps, plan.get("thin", 1))
+                assert kept[-len(half) :] == half
+
+
+@pytest.mark.parametrize("most_draws", [30, 5])
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_an_early_end_with_little_room_keeps_equally_spaced_draws_of_the_later_half(monkeypatch, plan, most_draws):
+    """Or those after the warm-up, where these are more."""
+    monkeypatch.setattr(reporting, "SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(keeping, "MOST_MEMORY", 3 * 2 * N_ROWS * most_draws)
+    for sweep in SWEEPS:
+        posterior, chains = ended_at(sweep, 2, plan)
+        every = posterior.provenance["kept_every"]
+        for kept, n_sweeps in chains:
+            last = n_sweeps - n_sweeps % every or n_sweeps
+            assert kept == list(range(last, 0, -every))[: len(kept)][::-1]
+            assert kept[0] <= max(n_sweeps // 2, plan.get("warmup", 0)) + runner.BOUT_SHARE * n_sweeps + every
+            assert len(kept) <= most_draws
+
+
+def test_a_warmup_that_is_cut_short_is_the_earlier_half(clock):
+    posterior = count(draws=1000, warmup=500, chains=2, max_time=0.2, after_step=[clock.tick])
+    assert posterior.provenance["sweeps"] == [100, 100]
+    assert kept_sweeps(posterior).tolist() == [list(range(51, 101))] * 2
+
+
+def test_a_stated_warmup_is_kept_to_once_as_many_sweeps_have_followed(clock):
+    posterior = count(draws=1000, warmup=100, chains=2, max_time=0.5, after_step=[clock.tick])
+    assert posterior.provenance["sweeps"] == [250, 250]
+    assert kept_sweeps(posterior).tolist() == [list(range(101, 251))] * 2
+
+
+def test_what_an_early_end_would_need_changes_nothing_of_the_draws_after_it(monkeypatch):
+    """Spare draws of the warm-up fill the memory for a while; the draws that were asked for are the same."""
+    whole = count(chains=2, draws=30, warmup=400)
+    monkeypatch.setattr(keeping, "MOST_MEMORY", 2 * 2 * N_ROWS * 30)
+    bounded = count(chains=2, draws=30, warmup=400)
+    np.testing.assert_array_equal(bounded.draws, whole.draws)
+    assert kept_sweeps(bounded).tolist() == [list(range(401, 431))] * 2
 
 
 def test_a_callback_may_interrupt():

@@ -1,5 +1,7 @@
 """R-hat, effective sample size and verdicts on synthetic traces whose answer is known."""
 
+import re
+
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
@@ -123,6 +125,30 @@ def table(**rhats):
 )
 def test_verdicts(rows, chains, draws, verdict):
     assert Diagnostics(rows, chains, draws).verdict.startswith(verdict)
+
+
+@pytest.mark.parametrize(
+    ("rhats", "words"),
+    [
+        ({"n_clusters": 1.0104}, "(R-hat 1.0104 on n_clusters, limit 1.01)"),
+        ({"n_clusters": 1.0149}, "(R-hat 1.015 on n_clusters, limit 1.01)"),
+        ({"n_clusters": 1.2}, "(R-hat 1.20 on n_clusters, limit 1.01)"),
+        ({"n_clusters": np.inf}, "(R-hat inf on n_clusters, limit 1.01)"),
+        ({"n_clusters": np.nextafter(1.01, 2)}, "(R-hat 1.010000000000000"),
+        ({"n_clusters": 1.0, "membership": 1.0503}, "(R-hat 1.0503 on membership, limit 1.05)"),
+    ],
+)
+def test_what_decides_is_printed_with_as_many_digits_as_it_takes(rhats, words):
+    found = Diagnostics(table(**{"membership": 1.0, **rhats}), 4, 400)
+    assert words in found.verdict
+    shown, limit = re.search(r"R-hat (\S+) on \w+, limit (\S+)\)", found.verdict).groups()
+    assert float(shown) > float(limit)
+
+
+def test_effective_draws_that_nearly_suffice_are_not_said_to():
+    rows = table(n_clusters=1.0, membership=1.0)
+    rows["n_clusters"]["ess"] = 399.7
+    assert Diagnostics(rows, 4, 400).verdict == "Too few effective draws (n_clusters: 399 of 400): run longer."
 
 
 def test_too_few_effective_draws_are_named_and_printed():

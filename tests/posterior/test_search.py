@@ -7,6 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
 
+from partita.clock import running_seconds
 from partita.kernels.search import Rules, place, score, search, value
 from partita.partitions import Partitions, canonical
 from partita.posterior import (
@@ -248,6 +249,20 @@ def test_runs_are_recorded():
     assert [run.start for run in found.runs] == ["draw", "sequential", "random", "sequential", "random"]
     assert min(run.expected_loss for run in found.runs) == pytest.approx(found.expected_loss, abs=1e-12)
     assert all(run.scans >= 1 and run.n_clusters >= 1 for run in found.runs)
+
+
+def test_after_the_deadline_the_first_run_ends_and_no_other_is_begun():
+    partitions = Partitions(noisy_draws(6, share=0.4))
+    n_draws, n_objects = partitions.shape
+    weights, alone = np.full(n_draws, 1 / n_draws), np.arange(n_objects)
+    whole, over, early = (
+        estimate(partitions, weights, VI(), Options(runs=5, deadline=deadline), groups=alone)
+        for deadline in (None, running_seconds(), running_seconds() + 1000.0)
+    )
+    assert over.runs == whole.runs[:1]
+    assert over.expected_loss <= over.runs[0].expected_loss + ROUNDING
+    assert early.runs == whole.runs
+    np.testing.assert_array_equal(early.labels, whole.labels)
 
 
 def test_threads_change_nothing_and_seeds_only_the_starts():

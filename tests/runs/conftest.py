@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -20,8 +21,10 @@ def partita(monkeypatch, capsys):
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])
+        interrupted = signal.getsignal(signal.SIGINT)
         with pytest.raises(SystemExit) as end:
             main()
+        signal.signal(signal.SIGINT, interrupted)  # the command leaves it unheard to the end of its process
         printed = capsys.readouterr()
         return SimpleNamespace(code=end.value.code or 0, out=printed.out, err=printed.err)
 

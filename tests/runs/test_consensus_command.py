@@ -90,7 +90,8 @@ class TestRun:
         assert finished[1].stdout.startswith(
             f"votes.csv: 60 objects, 7 clusterings, {n_missing} of 420 labels missing ({n_missing / 420:.0%}).\n"
             "  clusterings: digits (3), codes (3), words (3), gaps (3), coarse (2), noise (2), all one (1)\n"
-            "  names the objects: name\n\n3 groups of 30, 20, 10 objects. How many groups there are: 3 with prob"
+            "  names the objects: name\n  time: at most 300 s; --max-time sets another limit, none lifts it\n\n"
+            "3 groups of 30, 20, 10 objects. How many groups there are: 3 with prob"
         )
 
     def test_says_how_sure_and_which_clusterings_agree(self, finished):

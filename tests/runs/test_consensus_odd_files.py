@@ -145,7 +145,7 @@ class TestRefusals:
             (["--ignore", "a", "--id", "b"], "leave no column to cluster by"),
             (["--chains", "0"], "chains must be a whole number of at least 1"),
             (["--draws", "some"], "--draws must be 'auto' or a whole number"),
-            (["--max-time", "0"], "max_time must be a positive number of seconds"),
+            (["--max-time", "0"], "--max-time must be a positive number of seconds, or none for no limit; got '0'"),
             (["--seed", "-1"], "--seed"),
             (["--types", "a=count"], "No such option: --types"),
         ],

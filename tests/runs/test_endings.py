@@ -42,36 +42,92 @@ def test_the_time_limit_ends_it_with_a_result(warm, tmp_path):
     assert summary["n_clusters"] == 2
 
 
+def interrupted_while_sampling(*arguments):
+    """The command's output and exit code after Ctrl-C at the first sweep that its terminal shows."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with start(*arguments, stdout=subprocess.PIPE, stderr=theirs) as running:
+        os.close(theirs)
+        shown = b""
+        while b"of 4: sweep " not in shown:
+            shown += os.read(ours, 4096)
+        running.send_signal(signal.SIGINT)
+        err = everything_from(ours)
+        out = running.stdout.read()
+        return out, err, running.wait()
+
+
 def test_ctrl_c_keeps_what_was_drawn_and_says_so(warm, tmp_path):
-    running = start(
-        "cluster", warm, *ENDLESS, "--out", tmp_path / "out", stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert "60 rows" in running.stdout.readline()  # understood; sampling comes next
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.communicate(timeout=3)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)  # a second one would give up
-    assert running.returncode == 0, err
+    out, err, code = interrupted_while_sampling("cluster", warm, *ENDLESS, "--out", tmp_path / "out")
+    assert code == 0, err
     assert "Warning: Interrupted: the result rests on" in out
+    assert "--max-time sets another" in out.split("\n\n")[0]
+    assert "--max-time" not in out.split("Warning:")[1]  # nothing of the sort would have helped
     assert "Traceback" not in err
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["stopped"] == "interrupted"
     assert (tmp_path / "out" / "labels.csv").exists()
 
 
+AT_ONCE = """
+import os, signal, threading
+from partita import atomic, fitting
+from partita.cli import main
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+def interrupt_without_end():
+    while True:
+        interrupt()
+
+"""
+
+
+@pytest.mark.parametrize("how", ["interrupt()", "threading.Thread(target=interrupt_without_end, daemon=True).start()"])
+def test_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
+    making = (
+        f"{AT_ONCE}def answer(*rest):\n    {how}\n    threading.Event().wait()\n"
+        "fitting.estimate_tied = answer\nmain()\n"
+    )
+    arguments = ["cluster", warm, "--ignore", "id", "--draws", "5", "--out", tmp_path / "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", making, *map(str, arguments)], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 130
+    assert done.stderr == "Interrupted before the result was complete.\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_while_files_take_their_places_is_not_heard(warm, tmp_path):
+    renaming = (
+        f"{AT_ONCE}replace = os.replace\n"
+        "def replacing(old, new):\n"
+        "    seen = os.path.basename(new) in ('labels.csv', 'coclustering.png', 'manifest.json')\n"
+        "    if seen:\n        interrupt()\n"
+        "    replace(old, new)\n"
+        "    if seen:\n        interrupt()\n"
+        "atomic.os.replace = replacing\nmain()\n"
+    )
+    arguments = ["cluster", warm, "--ignore", "id", "--draws", "5", "--out", tmp_path / "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", renaming, *map(str, arguments)], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"] is True
+
+
 def test_ctrl_c_before_there_is_a_result_says_so(warm, tmp_path):
-    slow = "import time\nfrom partita.runs import clustering\nclustering.read_input = lambda *rest: time.sleep(60)\n"
-    command = [sys.executable, "-c", slow + "print('ready', flush=True)\nfrom partita.cli import main; main()"]
+    reading = (
+        f"{AT_ONCE}from partita.runs import clustering\n"
+        "def read(*rest):\n    interrupt()\n    threading.Event().wait()\n"
+        "clustering.read_input = read\nmain()\n"
+    )
     arguments = ["cluster", str(warm), "--out", str(tmp_path / "out")]
-    with subprocess.Popen([*command, *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert running.stdout.readline() == "ready\n"
-        while running.poll() is None:
-            try:
-                _, err = running.communicate(timeout=1)
-            except subprocess.TimeoutExpired:
-                running.send_signal(signal.SIGINT)
-    assert running.returncode == 130
-    assert err == "Interrupted before the result was complete.\n"
+    done = subprocess.run([sys.executable, "-c", reading, *arguments], check=False, capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr == "Interrupted before the result was complete.\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -108,7 +164,7 @@ def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
     assert " groups, " in text
     assert " s left" in text
     assert text.endswith("\r\x1b[K")
-    assert "sweep" not in out
+    assert "of 4: sweep " not in out
 
 
 @pytest.mark.parametrize("where", ["container._seal", "folder.draw"], ids=["in the model", "in the picture"])

@@ -109,7 +109,7 @@ def test_no_permission_to_write(partita, tmp_path, monkeypatch):
         (["--chains", "four"], "--chains"),
         (["--draws", "some"], "--draws must be 'auto' or a whole number"),
         (["--draws", "0"], "draws must be a whole number of at least 1"),
-        (["--max-time", "-3"], "max_time must be a positive number of seconds"),
+        (["--max-time", "-3"], "--max-time must be a positive number of seconds, or none for no limit; got '-3'"),
         (["--seed", "-1"], "random_state|seed"),
         (["--colour", "red"], "No such option: --colour"),
     ],

@@ -1,6 +1,7 @@
 """One chain: its random numbers, its state, and the draws it has kept."""
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable
 from threading import Event
 from typing import Any
@@ -35,6 +36,7 @@ class Chain:
         self.info: Any = None
         self.n_sweeps = 0
         self.labels: list[np.ndarray] = []
+        self.sweeps: list[int] = []  # the number of the sweep that each draw was made in
         self.records: list[tuple[float, ...]] = []
         self.learned = tuple(model.likelihood.learned)  # names of what is learned of the likelihood
 
@@ -46,39 +48,45 @@ class Chain:
         deadline: float,
         report: Callable[["Chain"], None],
     ) -> None:
-        """Run until ``n_sweeps`` sweeps are done in all, keeping every ``keep_every``-th (0: none).
+        """Run until ``n_sweeps`` sweeps are done in all, keeping every ``keep_every``-th.
 
         Stops early, but not before the first sweep, when ``stop`` is set or the deadline has passed.
         """
         if self.state is None:
             self.state = self.engine.init(self.rng, self.model)
         while self.n_sweeps < n_sweeps:
+            if self.n_sweeps and (stop.is_set() or time.monotonic() - compiling_seconds() > deadline):
+                return
             self.state, self.info = self.engine.step(self.rng, self.state, self.model)
             self.n_sweeps += 1
-            if keep_every and self.n_sweeps % keep_every == 0:
+            if self.n_sweeps % keep_every == 0:
                 self.keep()
             report(self)
-            if stop.is_set() or time.monotonic() - compiling_seconds() > deadline:
-                return
 
     def keep(self) -> None:
         """Store the present partition and its trace values."""
         labels = self.state.allocation.labels
         slots = self.state.allocation.sizes.shape[0]
         self.labels.append(labels.astype(np.int16 if slots <= np.iinfo(np.int16).max else np.int32))
+        self.sweeps.append(self.n_sweeps)
         of_likelihood = (self.info.learned[name] for name in self.learned)
         self.records.append((*(float(getattr(self.info, name)) for name in TRACES), *of_likelihood))
 
     def forget(self, n_draws: int) -> None:
         """Drop the oldest draws."""
-        del self.labels[:n_draws]
-        del self.records[:n_draws]
+        for kept in (self.labels, self.sweeps, self.records):
+            del kept[:n_draws]
 
-    def halve(self, keep_every: int) -> None:
-        """Drop every second draw, so that those left and those to come are ``keep_every`` sweeps apart."""
-        last = -1 if self.n_sweeps // (keep_every // 2) % 2 == 0 else -2
-        self.labels = self.labels[last::-2][::-1]
-        self.records = self.records[last::-2][::-1]
+    def n_draws_after(self, sweep: int) -> int:
+        """Draws of later sweeps than this."""
+        return len(self.sweeps) - bisect_right(self.sweeps, sweep)
+
+    def thin(self, every: int, *, after: int = 0) -> None:
+        """Of the draws after a sweep, leave those of every so many sweeps."""
+        left = [k for k, sweep in enumerate(self.sweeps) if sweep <= after or sweep % every == 0]
+        self.labels = [self.labels[k] for k in left]
+        self.sweeps = [self.sweeps[k] for k in left]
+        self.records = [self.records[k] for k in left]
 
     def traces(self, n_draws: int) -> dict[str, np.ndarray]:
         """The last ``n_draws`` values of every trace."""

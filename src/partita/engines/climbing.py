@@ -1,6 +1,5 @@
 """Start an engine that climbs from many places at once, and keep the best of the tops it finds."""
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from partita.clock import running_seconds
 from partita.engines.model import Model
 from partita.engines.reporting import Reporter
 from partita.engines.runner import Plan
@@ -93,14 +93,14 @@ def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any
     groups = [[Climb(engine, model, seed, next(number)) for seed in own] for model, own in zip(models, seeds)]
     climbs = [climb for group in groups for climb in group]
     needed = {group[0] for group in groups}
-    deadline = np.inf if plan.max_time is None else time.monotonic() + plan.max_time
-    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time)
+    deadline = running_seconds() + plan.engine_time
+    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time, samples=False)
     interrupted = Event()
     for model in models:
         _ = model.shared_rows  # kept by the model: were they not there, every thread would make them
 
     def stop() -> bool:
-        return interrupted.is_set() or time.monotonic() > deadline
+        return interrupted.is_set() or running_seconds() > deadline
 
     def run(climb: Climb) -> None:
         if not stop() or climb in needed:

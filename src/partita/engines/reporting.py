@@ -31,6 +31,8 @@ class Progress:
     time_left : float
         Seconds until all chains have made all their sweeps at the present speed, or until the time limit if
         that is sooner. Chains that agree earlier stop earlier.
+    samples : bool
+        Whether these are chains and sweeps; of engines that climb they are starts and iterations.
     """
 
     chain: int
@@ -40,15 +42,24 @@ class Progress:
     elapsed: float
     n_chains: int
     time_left: float
+    samples: bool = True
 
 
 class Reporter:
     """Calls the progress callback now and then, from whichever thread has news."""
 
-    def __init__(self, progress: Callable[[Progress], None] | bool, n_sweeps: int, max_time: float | None):
+    def __init__(
+        self,
+        progress: Callable[[Progress], None] | bool,
+        n_sweeps: int,
+        max_time: float | None,
+        *,
+        samples: bool = True,
+    ):
         self.callback = write_status if progress is True else (progress or None)
         self.writes_status = progress is True
         self.n_sweeps = n_sweeps
+        self.samples = samples
         self.max_time = float("inf") if max_time is None else max_time
         self.started = time.monotonic()
         self.compiled_before = compiling_seconds()
@@ -74,6 +85,7 @@ class Reporter:
                     elapsed,
                     len(chains),
                     self._time_left(elapsed, chains),
+                    self.samples,
                 )
             )
 
@@ -85,15 +97,23 @@ class Reporter:
 
     def close(self) -> None:
         """Remove the status line."""
-        if self.writes_status and _on_terminal():
-            sys.stderr.write(CLEAR_LINE)
+        if self.writes_status:
+            clear_status()
+
+
+def clear_status() -> None:
+    """Remove the status line of a terminal."""
+    if _on_terminal():
+        sys.stderr.write(CLEAR_LINE)
+        sys.stderr.flush()
 
 
 def write_status(progress: Progress) -> None:
     """Show one line on a terminal, over the one before; nothing anywhere else."""
     if _on_terminal():
+        chain, sweep = ("chain", "sweep") if progress.samples else ("start", "iteration")
         sys.stderr.write(
-            f"{CLEAR_LINE}chain {progress.chain + 1} of {progress.n_chains}: sweep {progress.sweep} of at most "
+            f"{CLEAR_LINE}{chain} {progress.chain + 1} of {progress.n_chains}: {sweep} {progress.sweep} of at most "
             f"{progress.n_sweeps}, {progress.n_clusters} groups, {progress.elapsed:.0f} s, "
             f"at most {progress.time_left:.0f} s left"
         )

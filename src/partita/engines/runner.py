@@ -1,21 +1,21 @@
 """Run chains of an engine on a model until there are enough draws, and hand over a Posterior."""
 
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Lock, current_thread, main_thread
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from partita.engines.chain import Chain
+from partita.engines.keeping import Keeping
 from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress, Reporter
+from partita.interruptions import noting
 from partita.kernels.compiling import compiling_seconds
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -23,10 +23,10 @@ from partita.posterior.diagnostics import converged
 
 FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
 CHECK_GROWTH = 1.35
-BOUTS = 20  # in which a stated number of draws is made
+BOUT_SHARE = 0.1  # of its sweeps that a chain may be ahead of another
 WARMUP_SHARES = (0.25, 0.5)  # of all sweeps, tried in this order
 MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
-MOST_MEMORY = 2**30  # bytes of stored labels, all chains together
+EARLY = ("max_time", "interrupted")  # ends before all sweeps were made or the chains agreed
 SECONDS_BETWEEN_LOOKS = 0.1  # at the keyboard: a wait without an end may not notice an interruption
 
 
@@ -40,6 +40,11 @@ class Plan:
     warm-up if the rest has converged, otherwise the first half. A
     number of draws: that many per chain after ``warmup`` sweeps (default: half as many, at least 50).
 
+    Of ``max_time`` a ``reading_share`` is left for diagnostics, estimate and memberships.
+
+    A run that ends early, by the clock or the keyboard, keeps at least the later half of the sweeps that it made: where
+    fewer than twice the sweeps of the warm-up were made, half of them count as warm-up.
+
     Stored labels take 2 bytes per row and draw; when all chains together would pass 1 GiB, every second
     draw is dropped and from then on half as many are kept.
     """
@@ -49,8 +54,19 @@ class Plan:
     warmup: int | None = None
     thin: int = 1
     max_time: float | None = None
+    reading_share: float = 0.0
     n_jobs: int | None = None
     progress: Callable[[Progress], None] | bool = False
+
+    @property
+    def engine_time(self) -> float:
+        """Seconds for the engine; a share of all is left for reading what it found."""
+        return np.inf if self.max_time is None else (1.0 - self.reading_share) * self.max_time
+
+    @property
+    def warmup_is_stated(self) -> bool:
+        """Whether the number of sweeps before the first draw is known beforehand."""
+        return not self.automatic or self.warmup is not None
 
     @property
     def automatic(self) -> bool:
@@ -64,12 +80,10 @@ class Plan:
         return int(WARMUP_SHARES[0] * FIRST_CHECK) if self.automatic else max(50, int(self.draws) // 2)
 
     def checkpoints(self) -> list[int]:
-        """Total sweeps at which chains wait for each other."""
+        """Total sweeps at which the chains are judged, the last of which is the end."""
         start = self.first_sweep_kept()
         if not self.automatic:
-            n_sweeps = int(self.draws) * self.thin
-            parts = range(1, BOUTS + 1)  # an interruption then finds all chains about equally far
-            return sorted({start + max(1, n_sweeps * part // BOUTS) for part in parts})
+            return [start + int(self.draws) * self.thin]
         first = start + (FIRST_CHECK - int(WARMUP_SHARES[0] * FIRST_CHECK)) * self.thin
         points = [first]
         last = max(MOST_SWEEPS, 2 * first)
@@ -95,19 +109,19 @@ class _Run:
         self.chains = [Chain(engine, model, s, number) for number, s in enumerate(seeds)]
         self.n_workers = min(plan.chains, effective_n_jobs(plan.n_jobs))
         self.started = time.monotonic()
-        self.deadline = np.inf if plan.max_time is None else self.started - compiling_seconds() + plan.max_time
+        self.deadline = self.started - compiling_seconds() + plan.engine_time
         self.stop = Event()
         self.interrupted = False
-        self.keep_every = self._first_thinning()
+        self.keeping = Keeping(self.chains, plan.thin, plan.first_sweep_kept(), WARMUP_SHARES[0])
         self.points = plan.checkpoints()
         self.reporter = Reporter(plan.progress, self.points[-1], plan.max_time)
 
     def posterior(self) -> Posterior:
-        with self._listening():
+        with noting(self._interrupt):
             reason = self._advance_to_the_end()
         elapsed = time.monotonic() - self.started
         self.reporter.close()
-        n_draws = min(len(chain.labels) for chain in self.chains)
+        n_draws = self.keeping.n_draws(early=reason in EARLY)
         labels = np.stack([np.stack(chain.labels[len(chain.labels) - n_draws :]) for chain in self.chains])
         return Posterior(
             Partitions(labels),
@@ -117,21 +131,30 @@ class _Run:
 
     def _advance_to_the_end(self) -> str:
         _ = self.model.shared_rows  # kept by the model: were they not there, every chain's thread would make them
-        first = self.plan.first_sweep_kept()
-        reason = self._bout(first, keep=False)
         for point in self.points:
-            if reason:
-                break
-            reason = self._bout(point, keep=True)
-            self._bound_memory()
+            reason = self._advance_to(point)
             if not reason and self.plan.automatic:
                 reason = self._judge(point)
-        for chain in self.chains:
-            if not chain.labels:  # stopped before the first draw: where the chain is, is all there is
-                chain.keep()
-        return reason or ("cap" if self.plan.automatic else "draws")
+            if reason:
+                return reason
+        return "cap" if self.plan.automatic else "draws"
 
-    def _bout(self, until: int, *, keep: bool) -> str:
+    def _advance_to(self, point: int) -> str:
+        """Bring all chains to so many sweeps, all about equally far at any time; return why not."""
+        n_sweeps, warmup = self.chains[0].n_sweeps, self.keeping.warmup
+        while n_sweeps < point:
+            part = min(point, n_sweeps + max(1, int(BOUT_SHARE * n_sweeps)))
+            n_sweeps = min(part, warmup) if n_sweeps < warmup else part
+            self.keeping.make_room(n_sweeps)
+            reason = self._bout(n_sweeps)
+            if reason:
+                return reason
+            self.keeping.forget(n_sweeps)
+            if n_sweeps == warmup and self.plan.warmup_is_stated:
+                self.keeping.end_warmup()
+        return ""
+
+    def _bout(self, until: int) -> str:
         """Bring all chains to ``until`` sweeps; return why not, if they did not get there."""
         waiting = len(self.chains)
         lock = Lock()
@@ -144,7 +167,7 @@ class _Run:
             now = time.monotonic() - compiling_seconds()
             deadline = now + share * (self.deadline - now)
             try:
-                chain.advance(until, self.keep_every if keep else 0, self.stop, deadline, self._report)
+                chain.advance(until, self.keeping.every, self.stop, deadline, self._report)
             except KeyboardInterrupt:  # of a progress callback
                 self.interrupted = True
                 self.stop.set()
@@ -173,53 +196,23 @@ class _Run:
                 self.stop.set()
                 return
 
-    @contextmanager
-    def _listening(self) -> Iterator[None]:
-        """Note an interruption from the keyboard where Python would raise one anywhere, as while threads start."""
-        in_charge = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if in_charge:
-            signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            yield
-        finally:
-            if in_charge:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _interrupt(self, number: int, frame: Any) -> None:
-        if self.interrupted:  # asked twice
-            signal.default_int_handler(number, frame)
-        self.interrupted = True
+    def _interrupt(self) -> bool:
+        """Note an interruption from the keyboard; whether it was the first."""
+        first, self.interrupted = not self.interrupted, True
+        return first
 
     def _judge(self, n_sweeps: int) -> str:
         """Whether the chains agree after a shorter or a longer warm-up; what cannot be used any more is dropped."""
         shares = WARMUP_SHARES if self.plan.warmup is None else (0.0,)
-        n_kept = min(len(chain.labels) for chain in self.chains)
-        windows = [min(n_kept, max(1, (n_sweeps - int(share * n_sweeps)) // self.keep_every)) for share in shares]
+        n_kept = min(chain.n_draws_after(self.keeping.spare_until) for chain in self.chains)
+        windows = [min(n_kept, max(1, (n_sweeps - int(share * n_sweeps)) // self.keeping.every)) for share in shares]
         agreed = [n_draws for n_draws in windows if converged(self._traces(n_draws))]
         last = n_sweeps == self.points[-1]
         wanted = agreed[0] if agreed else windows[-1] if last else windows[0]
-        for chain in self.chains:
-            chain.forget(len(chain.labels) - wanted)
-        return "interrupted" if self.interrupted else "converged" if agreed else ""
-
-    def _first_thinning(self) -> int:
-        """Thinning under which a stated number of draws stays within the bound from the start."""
-        every = self.plan.thin
-        if self.plan.automatic:
-            return every
-        n_sweeps = int(self.plan.draws) * every
-        draw_bytes = self.plan.chains * self.model.table.n_rows * np.dtype(np.int16).itemsize
-        while n_sweeps // every > 1 and n_sweeps // every * draw_bytes > MOST_MEMORY:
-            every *= 2
-        return every
-
-    def _bound_memory(self) -> None:
-        while sum(labels.nbytes for chain in self.chains for labels in chain.labels) > MOST_MEMORY:
-            if max(len(chain.labels) for chain in self.chains) < 2:
-                return
-            self.keep_every *= 2
+        if self.plan.warmup is None:
             for chain in self.chains:
-                chain.halve(self.keep_every)
+                chain.forget(len(chain.labels) - wanted)
+        return "interrupted" if self.interrupted else "converged" if agreed else ""
 
     def _traces(self, n_draws: int) -> dict[str, np.ndarray]:
         per_chain = [chain.traces(n_draws) for chain in self.chains]
@@ -229,7 +222,7 @@ class _Run:
         return provenance_of(self.engine, self.model, self.seed) | {
             "stopped": reason,
             "sweeps": [chain.n_sweeps for chain in self.chains],
-            "kept_every": self.keep_every,
+            "kept_every": self.keeping.every,
             "seconds": round(elapsed, 3),
             "label_bytes": n_bytes,
         }

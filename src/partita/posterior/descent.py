@@ -56,7 +56,8 @@ class Problem:
     Cost per scan: atoms x draws x clusters; memory: labels of the draws once more (int32), and draws x clusters^2
     counts for every run at work. For `VILowerBound`: atoms^2, whatever the draws. At most ``DRAWS_READ`` draws are
     read, evenly spaced in weight; where a scan would take more than ``SCAN_WORK`` steps or the counts more than
-    ``TABLE_CELLS``, fewer, but 8 at least. Where that is still too much, ``is_too_large`` says so and there is no descent.
+    ``TABLE_CELLS``, fewer, but 8 at least. Where that is still too much, ``is_too_large`` says so and there is no
+    descent.
     """
 
     def __init__(self, loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits):

@@ -121,10 +121,13 @@ class Diagnostics:
         if not small:
             return ""
         ess, name = min(small)
-        return f"Too few effective draws ({printable(name)}: {ess:.0f} of {ESS}): run longer."
+        return f"Too few effective draws ({printable(name)}: {np.floor(ess):.0f} of {ESS}): run longer."
 
     def _rhat_of(self, name: str) -> str:
-        return f"(R-hat {self.table[name]['rhat']:.2f} on {printable(name)})"
+        """The R-hat of a trace beside its limit, with as many digits as tell one from the other."""
+        rhat, limit = self.table[name]["rhat"], MEMBERSHIP_RHAT if name == "membership" else RHAT
+        digits = next((n for n in range(2, 17) if f"{rhat:.{n}f}" != f"{limit:.{n}f}"), 16)
+        return f"(R-hat {rhat:.{digits}f} on {printable(name)}, limit {limit})"
 
     @staticmethod
     def _first_above(rows: Mapping[str, Mapping[str, float]], limit: float) -> str | None:

@@ -127,7 +127,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Options:
-    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded."""
+    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded.
+
+    After the ``deadline``, a reading of `partita.clock.running_seconds`, no start but the first is begun.
+    """
 
     max_clusters: int | str | None = None
     min_size: int | None = None
@@ -135,6 +138,7 @@ class Options:
     runs: int | None = 16
     n_jobs: int | None = None
     random_state: Any = None
+    deadline: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse values outside their range, whatever the search will need of them."""
@@ -147,8 +151,8 @@ class Options:
 
     def limits(self, n_objects: int, n_drawn: int) -> Limits:
         """The limits on a partition of so many labelled objects, where the largest draw has so many clusters."""
-        named: dict[Any, int] = {None: n_drawn, "n": n_objects}
-        most = named.get(self.max_clusters, self.max_clusters)  # type: ignore[arg-type]
+        most: Any = n_drawn if self.max_clusters is None else self.max_clusters
+        most = n_objects if most == "n" else most
         least = 1 if self.min_size is None else self.min_size
         if least > n_objects:
             raise ValueError(f"min_size is {least}, but there are only {n_objects} labelled objects: lower it.")
@@ -275,6 +279,7 @@ class _Asked:
             runs=options.runs,
             n_jobs=options.n_workers(),
             seed=options.seed(),
+            deadline=options.deadline,
         )
 
     def _most_probable(self, limits: Limits) -> Found:

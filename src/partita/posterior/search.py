@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita.clock import running_seconds
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Limits, Problem
@@ -74,6 +75,7 @@ def search(
     runs: int | None,
     n_jobs: int,
     seed: np.random.SeedSequence,
+    deadline: float | None = None,
 ) -> Found:
     """Find a partition of the atoms of ``draws``.
 
@@ -89,19 +91,19 @@ def search(
 
     Atoms of equal number in ``units`` move as one; atoms that no draw labels get -1. Given ``seed`` the result
     does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
+    After the ``deadline`` (of `running_seconds`) the first run goes on to its end, and no other is begun.
     """
     if len(draws.labels) == 1 and limits.allow(best_draw, draws.counts) and np.array_equal(best_draw, draws.labels[0]):
         return Found(best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)])
     problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
-    starts = list(_starts(problem, best_draw, runs, seed))
-    found, scans = _found(problem, starts, n_jobs)
+    starts, found, scans = _found(problem, list(_starts(problem, best_draw, runs, seed)), n_jobs, deadline)
     tried = [*found, problem.on_atoms(np.zeros(problem.n_units, np.int64))]
     if np.all(best_draw[problem.kept] >= 0):
         tried.append(canonical(best_draw))
     losses = _expected(loss, tried, draws)
     best = _first_best(losses, tried, draws, limits)
-    if problem.reads_some and best < len(found):
+    if problem.reads_some and best < len(found) and not _is_over(deadline):
         tried.append(problem.polish(tried[best]))
         losses += _expected(loss, tried[-1:], draws)
         best = _first_best(losses, tried, draws, limits)
@@ -111,10 +113,11 @@ def search(
     ]
     if min_support == 0 or problem.is_too_large:
         return Found(tried[best], losses[best], records)
-    supported = [held(problem, labels, min_support) for labels in _best_few(losses, tried, draws, limits)]
+    chosen = _best_first(losses, tried, draws, limits)[: 1 if _is_over(deadline) else _MOST_HELD]
+    supported = [held(problem, labels, min_support) for labels in chosen]
     with_support = _expected(loss, supported, draws)
-    chosen = _first_best(with_support, supported, draws, limits)
-    return Found(supported[chosen], with_support[chosen], records, max(0.0, with_support[chosen] - losses[best]))
+    k = _first_best(with_support, supported, draws, limits)
+    return Found(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))
 
 
 def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) -> Problem:
@@ -130,13 +133,31 @@ def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) ->
     return problem
 
 
-def _found(problem: Problem, starts: list, n_jobs: int) -> tuple[list[np.ndarray], list[int]]:
-    """Where the runs led, as labels of the atoms, and their scans; without a search the first start."""
+def _found(
+    problem: Problem, starts: list, n_jobs: int, deadline: float | None
+) -> tuple[list, list[np.ndarray], list[int]]:
+    """The starts that there was time for, where they led, as labels of the atoms, and their scans.
+
+    Without a search the first start.
+    """
     if problem.is_too_large:
-        return [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
+        return starts[:1], [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
+
+    def led_to(start: tuple) -> tuple[np.ndarray, int] | None:
+        return None if start is not starts[0] and _is_over(deadline) else problem.descend(*start[1:])
+
     with ThreadPoolExecutor(max(1, min(n_jobs, len(starts)))) as pool:
-        results = list(pool.map(lambda start: problem.descend(*start[1:]), starts))
-    return [problem.on_atoms(labels) for labels, _ in results], [n_scans for _, n_scans in results]
+        try:
+            results = [(start, end) for start, end in zip(starts, pool.map(led_to, starts)) if end is not None]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    found = [problem.on_atoms(labels) for _, (labels, _) in results]
+    return [start for start, _ in results], found, [n_scans for _, (_, n_scans) in results]
+
+
+def _is_over(deadline: float | None) -> bool:
+    return deadline is not None and running_seconds() > deadline
 
 
 def _starts(
@@ -163,13 +184,13 @@ def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[flo
     return [float(value) for value in expected_losses(loss, distinct, draws)[which.ravel()]]
 
 
-def _best_few(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> list[np.ndarray]:
-    """The best different partitions that obey the limits."""
+def _best_first(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> list[np.ndarray]:
+    """The different partitions that obey the limits, the best first."""
     chosen: list[np.ndarray] = []
     for k in np.argsort(losses, kind="stable"):
         if limits.allow(tried[k], draws.counts) and not any(np.array_equal(tried[k], other) for other in chosen):
             chosen.append(tried[k])
-    return chosen[:_MOST_HELD]
+    return chosen
 
 
 def _first_best(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> int:

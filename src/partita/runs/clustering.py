@@ -1,11 +1,14 @@
 """Read a table's file, set aside what names the rows or is to be ignored, and cluster the rest."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from partita.engines.reporting import clear_status
 from partita.mixture import Mixture
 from partita.runs.collecting import collecting
+from partita.runs.forecast import Approximation, Watch, round_seconds
 from partita.runs.request import Request
 from partita.runs.setting_aside import refuse_unknown, set_aside
 from partita.table import Origin, Table, read_file
@@ -29,6 +32,7 @@ class Run:
     model: Any  # Mixture, or NBCE where the table is of labels
     seconds: float
     warnings: list[str] = field(default_factory=list)
+    faster: str = ""  # what variational Bayes would take, in words, where chains had too little time
 
 
 def read_input(request: Request) -> Input:
@@ -54,7 +58,8 @@ def mixture_for(given: Input, *, progress: bool = True) -> Mixture:
     """The model that was asked for, its options checked; it runs on all cores."""
     request = given.request
     model = Mixture(
-        prior=request.prior_for(given.table.n_rows),
+        engine=request.engine_for(),
+        prior=request.prior_for(given.table.n_rows, int(given.table.empty_rows.sum())),
         chains=request.chains,
         draws=request.draws,
         max_time=request.max_time,
@@ -66,9 +71,40 @@ def mixture_for(given: Input, *, progress: bool = True) -> Mixture:
     return model
 
 
-def cluster(given: Input, model: Any) -> Run:
-    """Fit the model; an interruption keeps what was drawn."""
+def cluster(given: Input, model: Any, tell: Callable[[str], None] | None = None) -> Run:
+    """Fit the model; an interruption keeps what was drawn.
+
+    ``tell`` is told early, in one sentence, that the chains cannot be judged within the time limit.
+    """
     started = time.perf_counter()
+    faster = Approximation(model, given.table)
+    shows = model.progress
+    if tell is not None and given.request.samples and model.max_time is not None:
+        model.set_params(progress=_watch(given, model, faster, tell))
     with collecting() as said:
         model.fit(given.table)
-    return Run(given, model, time.perf_counter() - started, given.warnings + said)
+    if shows:
+        clear_status()
+    model.set_params(progress=shows)
+    seconds = time.perf_counter() - started
+    return Run(given, model, seconds, given.warnings + said, _faster_way(given, model, faster))
+
+
+def _watch(given: Input, model: Any, faster: Approximation, tell: Callable[[str], None]) -> Watch:
+    def warn(n_sweeps: int, seconds: float) -> None:
+        clear_status()
+        tell(
+            f"{n_sweeps} sweeps of every chain, which are needed, would take about {round_seconds(seconds)} s: the"
+            f" answer will rest on those of {model.max_time:g} s. {faster.in_words(given.request.approximating)}."
+        )
+
+    return Watch(model.max_time, model.draws == "auto", warn)
+
+
+def _faster_way(given: Input, model: Any, faster: Approximation) -> str:
+    if not given.request.samples or model.converged_ or model.posterior_.provenance["stopped"] != "max_time":
+        return ""
+    try:
+        return faster.in_words(given.request.approximating)
+    except KeyboardInterrupt:  # the answer is there: only this is not
+        return ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from partita.consensus import NBCE
 from partita.consensus.label_table import label_table
@@ -12,6 +12,7 @@ from partita.consensus.nbce_options import PRIORS
 from partita.parameters import choose
 from partita.runs.clustering import Input
 from partita.runs.collecting import collecting
+from partita.runs.request import MAX_TIME
 from partita.runs.setting_aside import set_aside
 from partita.table import Origin, Table, read_file
 from partita.table.csv_types import MISSING_WORDS
@@ -51,18 +52,26 @@ class ConsensusRequest:
     pseudocount: float = 1.0
     chains: int = 4
     draws: int | str = "auto"
-    max_time: float | None = None
+    max_time: float | None = MAX_TIME
     seed: int = 0
     max_unpacked: int | None = None
+
+    sampling: ClassVar[str] = "--method nbce"
+    approximating: ClassVar[str] = "--method nbce-vb"
+
+    @property
+    def engine(self) -> str:
+        """The engine of `NBCE` that the method is."""
+        return choose("--method", self.method, METHODS)
 
     @property
     def samples(self) -> bool:
         """Whether the method samples; the others approximate."""
-        return METHODS[self.method] == "gibbs"
+        return self.engine == "gibbs"
 
     def model(self, *, progress: bool) -> NBCE:
         """The estimator that is asked for, its options checked; it runs on all cores."""
-        engine = choose("--method", self.method, METHODS)
+        engine = self.engine
         choose("--prior", self.prior, PRIORS)
         for option in ("concentration", "pseudocount"):
             number = getattr(self, option)

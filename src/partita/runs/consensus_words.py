@@ -5,8 +5,8 @@ import numpy as np
 from partita.runs.agreement import Agreement, agreement_of
 from partita.runs.clustering import Input, Run
 from partita.runs.folder import row_names
+from partita.runs.how_found import advice, how_found
 from partita.runs.words import (
-    MORE,
     chances_in_words,
     confidence,
     described_warnings,
@@ -14,12 +14,10 @@ from partita.runs.words import (
     short,
     sizes_in_words,
     some,
-    unsaid_verdict,
 )
 from partita.table.wording import count_of
 
 MOST_AGREEMENTS = 6  # named: all, or half as many of the best and of the least
-APPROXIMATIONS = {"nbce-vb": "variational Bayes", "nbce-cvb": "collapsed variational Bayes"}
 
 
 def describe_labels(given: Input) -> list[str]:
@@ -48,23 +46,10 @@ def describe_consensus(run: Run) -> list[str]:
         f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(np.bincount(model.labels_), 'object')}."
         f" How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}.",
         placed_in_words(confidence(model), model.n_clusters_, names),
-        _how_found(run),
+        how_found(run),
         *_agreement_in_words(agreement_of(run)),
     ]
-    more = MORE.format(model.posterior_.partitions.shape[1]) if request.samples and not model.converged_ else None
-    return lines + described_warnings(run.warnings, more)
-
-
-def _how_found(run: Run) -> str:
-    model, request = run.model, run.input.request
-    if not request.samples:
-        return (
-            f"By {APPROXIMATIONS[request.method]}: probabilities and confidence are those of an approximation, which is"
-            " mostly surer than it should be; --method nbce samples instead."
-        )
-    n_chains, n_draws = model.posterior_.partitions.shape[:2]
-    verdict = unsaid_verdict(model.diagnostics_.verdict, run.warnings)
-    return f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {verdict}".rstrip()
+    return lines + described_warnings(run.warnings, advice(run))
 
 
 def _agreement_in_words(found: Agreement) -> list[str]:

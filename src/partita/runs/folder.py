@@ -12,7 +12,7 @@ from partita.posterior import Posterior
 from partita.runs.clustering import Run
 from partita.runs.columns import columns_of, to_csv
 from partita.runs.run_folder import RunFolder
-from partita.runs.words import CONFIDENT, confidence
+from partita.runs.words import CONFIDENT, confidence, group_sizes
 
 MODEL = "posterior.partita"
 SUMMARY = "summary.json"
@@ -54,25 +54,34 @@ def _id_text(value: Any) -> str:
 
 def summary(run: Run) -> dict[str, Any]:
     """What was found, for programs."""
-    model, table = run.model, run.input.table
+    model, table, request = run.model, run.input.table, run.input.request
     return {
+        "engine": request.engine,
         "n_rows": table.n_rows,
         "n_clusters": int(model.n_clusters_),
-        "n_clusters_probabilities": {str(k): round(p, 6) for k, p in model.posterior_.n_clusters().items()},
-        "sizes": np.bincount(model.labels_).tolist(),
+        **_number(run),
+        "sizes": group_sizes(model).tolist(),
         "n_confident": int((confidence(model) >= CONFIDENT).sum()),
         "n_empty_rows": int(table.empty_rows.sum()),
         "converged": bool(model.converged_),
-        "verdict": model.diagnostics_.verdict,
-        "stopped": model.posterior_.provenance["stopped"],
+        "verdict": model.diagnostics_.verdict if request.samples else None,
+        "stopped": model.posterior_.provenance.get("stopped"),
         "warnings": run.warnings,
         "columns": {column.name: column.kind for column in table.schema.used},
         "dropped": list(table.schema.dropped),
-        "request": run.input.request.to_dict(),
-        "seed": run.input.request.seed,
+        "request": request.to_dict(),
+        "seed": request.seed,
         "seconds": round(run.seconds, 3),
         "version": partita.__version__,
     }
+
+
+def _number(run: Run) -> dict[str, Any]:
+    """Probabilities of the number of groups, or of EM what its criterion says of every number that it tried."""
+    if run.input.request.engine == "em":
+        return {"n_clusters_probabilities": None, "bic": {str(k): value for k, value in run.model.selection_.items()}}
+    chances = run.model.posterior_.n_clusters()
+    return {"n_clusters_probabilities": {str(k): round(p, 6) for k, p in chances.items()}}
 
 
 def draw(posterior: Posterior, labels: np.ndarray, path: Path) -> None:

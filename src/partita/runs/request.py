@@ -3,14 +3,18 @@
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from partita.engines import EM, ENGINES
 from partita.parameters import choose
-from partita.priors import DirichletProcess, FiniteMixtures, PitmanYor, Prior
+from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, Prior
 from partita.table.unpacking import size_in_bytes
 
 PRIORS: Mapping[str, type[Prior]] = {"dp": DirichletProcess, "pitman-yor": PitmanYor, "finite-mixtures": FiniteMixtures}
+MAX_TIME = 300.0  # seconds: what a person waits for without having been asked
+MOST_COMPONENTS = 10  # that EM chooses among
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,12 @@ class Request:
         Columns to leave out.
     id : str or None
         A column to leave out that names the rows in the results.
-    prior : str
-        A name of `PRIORS`.
+    prior : str or None
+        A name of `PRIORS`; None: "dp". The variational engines run no other, EM none of them.
     expected_clusters : float or None
         How many groups the prior expects among the table's rows; None: the prior learns it.
+    engine : str
+        As in `Mixture`; "em" chooses among 1 to 10 groups by BIC.
     chains, draws, max_time, seed
         As in `Mixture`.
     max_unpacked : int or None
@@ -41,17 +47,46 @@ class Request:
     types: Mapping[str, str]
     ignore: tuple[str, ...] = ()
     id: str | None = None
-    prior: str = "dp"
+    prior: str | None = None
     expected_clusters: float | None = None
+    engine: str = "gibbs"
     chains: int = 4
     draws: int | str = "auto"
-    max_time: float | None = None
+    max_time: float | None = MAX_TIME
     seed: int = 0
     max_unpacked: int | None = None
 
-    def prior_for(self, n_rows: int) -> Prior:
-        """The prior, for a table of this many rows."""
-        kind = choose("--prior", self.prior, PRIORS)
+    sampling: ClassVar[str] = "--engine gibbs"
+
+    @property
+    def approximating(self) -> str:
+        """The option of the approximation that is fastest."""
+        return "--engine vb" if self.prior in (None, "dp") else "--engine vb --prior dp"
+
+    @property
+    def samples(self) -> bool:
+        """Whether the engine samples; the others approximate."""
+        return self.engine == "gibbs"
+
+    def engine_for(self) -> Any:
+        """The engine, with its options."""
+        kind = choose("--engine", self.engine, ENGINES)
+        return EM(select="bic") if kind is EM else kind()
+
+    def prior_for(self, n_rows: int, n_empty: int = 0) -> Prior:
+        """The prior, for a table of this many rows, some without any cell; refused where the engine does not run it."""
+        kind = choose("--prior", self.prior or "dp", PRIORS)
+        if self.engine == "em":
+            if self.prior is not None or self.expected_clusters is not None:
+                raise ValueError(
+                    f"--engine em tries 1 to {MOST_COMPONENTS} groups and chooses by BIC: it has no prior of their"
+                    " number. Leave out --prior and --expected-clusters, or take another engine."
+                )
+            return FiniteDirichlet(n_components=range(1, max(1, min(MOST_COMPONENTS, n_rows - n_empty)) + 1))
+        if not self.samples and kind is not DirichletProcess:
+            raise ValueError(
+                f"--engine {self.engine} runs --prior dp only; got {self.prior!r}. {self.sampling} runs every prior."
+            )
         if self.expected_clusters is None:
             return kind()
         return kind.from_expected_clusters(self.expected_clusters, n_rows)
@@ -82,6 +117,19 @@ def types_of(values: Sequence[str]) -> dict[str, str]:
 def bytes_of(size: str | None) -> int | None:
     """Bytes of a size like 500MB or 4GB."""
     return None if size is None else size_in_bytes(size)
+
+
+def seconds_of(value: str) -> float | None:
+    """A number of seconds, or "none" for no limit."""
+    if value.strip().lower() == "none":
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0.0
+    if not (isfinite(seconds) and seconds > 0):
+        raise ValueError(f"--max-time must be a positive number of seconds, or none for no limit; got {value!r}.")
+    return seconds
 
 
 def draws_of(value: str) -> int | str:

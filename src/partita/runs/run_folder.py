@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from partita.atomic import check_writable, flush, remove_leftovers, replacing
+from partita.interruptions import holding
 from partita.runs.manifest import (
     MANIFEST,
     Fingerprint,
@@ -65,14 +66,16 @@ class RunFolder:
 
         A manifest that is not complete goes before them, a complete one after them: at any moment the folder holds the
         old run, the new one, or none, and whatever a kill leaves there the next run may replace. After an error in the
-        block the folder is as it was.
+        block the folder is as it was; Ctrl-C is not heard once the first of them is in place.
         """
-        with replacing(*(self.path / name for name in names)) as temporaries:
-            yield temporaries
-            earlier, replaced = self._claim(names)
-            manifest = replace(earlier, complete=True, files=_written(names, temporaries))
-            write_manifest(self.path, replace(manifest, complete=False, replaced={**earlier.replaced, **replaced}))
-        write_manifest(self.path, manifest)
+        with holding() as hold:
+            with replacing(*(self.path / name for name in names)) as temporaries:
+                yield temporaries
+                earlier, replaced = self._claim(names)
+                manifest = replace(earlier, complete=True, files=_written(names, temporaries))
+                hold()
+                write_manifest(self.path, replace(manifest, complete=False, replaced={**earlier.replaced, **replaced}))
+            write_manifest(self.path, manifest)
 
     @contextmanager
     def writing_beside(self, name: str) -> Iterator[tuple[Path, ...]]:

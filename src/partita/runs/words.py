@@ -9,6 +9,7 @@ from partita.fitted import Fitted
 from partita.mixture import Mixture
 from partita.runs.clustering import Input, Run
 from partita.runs.columns import columns_of
+from partita.runs.how_found import advice, chosen_in_words, how_found
 from partita.table import Table
 from partita.table.wording import count_of
 
@@ -22,7 +23,6 @@ LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
 MOST_LETTERS = 40  # of a name
 FEW_VALUES = 10  # of whole numbers, which may be codes,
 LARGEST_CODE = 1e6  # unless they are larger
-MORE = "Give it more time: a larger --max-time, or --draws with a number above {} for every chain."
 
 
 def describe_input(given: Input) -> list[str]:
@@ -50,25 +50,27 @@ def describe_input(given: Input) -> list[str]:
 def describe_run(run: Run) -> list[str]:
     """Groups, their probability, confident rows, what is typical of each group, and warnings."""
     model = run.model
-    n_chains, n_draws = model.posterior_.partitions.shape[:2]
     sure = int((confidence(model) >= CONFIDENT).sum())
-    verdict = unsaid_verdict(model.diagnostics_.verdict, run.warnings)
     lines = [
-        f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(np.bincount(model.labels_), 'row')}."
-        f" How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}.",
+        f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(group_sizes(model), 'row')}."
+        f" How many groups there are: {_number_in_words(run)}.",
         f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more.",
-        f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {verdict}".rstrip(),
+        how_found(run),
     ]
     if model.n_clusters_ > 1:
         lines += ["", "What is typical of each group (in brackets: all rows):"]
         lines += [f"  {line}" for line in describe_groups(run)]
-    more = None if model.converged_ else MORE.format(n_draws)
-    return lines + described_warnings(run.warnings, more)
+    return lines + described_warnings(run.warnings, advice(run))
+
+
+def group_sizes(model: Fitted) -> np.ndarray:
+    """Rows of every group; of EM a component may have none."""
+    return np.bincount(model.labels_, minlength=model.n_clusters_)
 
 
 def describe_groups(run: Run) -> list[str]:
     """For every group the columns that tell it from the rest best, with its means and shares."""
-    sizes = np.bincount(run.model.labels_)
+    sizes = group_sizes(run.model)
     facts = _facts(run.model, _overall(run.input.table))
     lines = [
         f"group {k}, {count_of(int(sizes[k]), 'row')}: {'; '.join(facts[k]) or 'no column tells it from the rest'}"
@@ -81,6 +83,12 @@ def describe_groups(run: Run) -> list[str]:
 def confidence(model: Fitted) -> np.ndarray:
     """The probability of every row's own label."""
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
+
+
+def _number_in_words(run: Run) -> str:
+    if run.input.request.engine == "em":
+        return chosen_in_words(run.model)
+    return chances_in_words(run.model.posterior_.n_clusters(), run.model.n_clusters_)
 
 
 def chances_in_words(chances: Mapping[int, float], n_clusters: int) -> str:
@@ -112,11 +120,6 @@ def placed_in_words(confidence: np.ndarray, n_clusters: int, names: Sequence[Any
     if not least:
         return f"{words}."
     return f"{words}; the least sure: {', '.join(f'{names[i]} ({confidence[i]:.2f})' for i in least)}."
-
-
-def unsaid_verdict(verdict: str, warnings: Sequence[str]) -> str:
-    """Whether the chains agree, unless a warning says it."""
-    return "" if any(verdict in sentence for sentence in warnings) else verdict
 
 
 def described_warnings(warnings: Sequence[str], more: str | None) -> list[str]:
