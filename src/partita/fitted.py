@@ -1,6 +1,7 @@
 """What a fitted mixture answers: which cluster a row belongs to, how dense it is, why, and new rows."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from partita.engines.model import Model
 from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families.base import Cells
+from partita.hierarchy import Hierarchy, hierarchy
 from partita.parameters import whole_number
 from partita.posterior import Posterior
 from partita.posterior.membership import runners_up
@@ -116,6 +118,32 @@ class Fitted:
             columns = profile(self._model, self._clusters, self.labels_)
             self._profile = (self._clusters, columns)
         return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
+
+    def hierarchy(self, *, criterion: str = "misclassification") -> Hierarchy:
+        """The estimated clusters as pieces, merged down to one group, each time the two that overlap most.
+
+        Parameters
+        ----------
+        criterion : {"misclassification", "entropy"}
+            "misclassification": the share of one group's rows that would be placed in the other (DEMP; Hennig 2010).
+            "entropy": how many nats of doubt between two groups the rows leave (Baudry et al. 2010). See
+            `partita.overlap`.
+
+        Returns
+        -------
+        Hierarchy
+            ``suggested``, ``labels(n_groups)``, ``labels(overlap=...)``, ``probabilities(n_groups)``, ``merges``.
+
+        Notes
+        -----
+        Overlap is that of the pieces' own densities, with memberships as in ``predict_proba``; what is summed up in
+        ``probabilities`` is ``probabilities_``. Of "gibbs" the latter come from draws, which also differ where
+        chains disagree, and groups far apart that one chain has not yet parted would look like one.
+        ``python -m benchmarks.hierarchy`` compares the two.
+        """
+        check_is_fitted(self)
+        found = hierarchy(self.labels_, self._membership(self._model.table), self._model.row_weights, criterion)
+        return replace(found, memberships=self.probabilities_)
 
     def explain(self, row: Any) -> Explanation:
         """Why a row is in its cluster rather than in the most probable other one: nats per column.
