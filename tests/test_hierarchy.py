@@ -146,7 +146,7 @@ class TestOfAnEstimator:
         assert adjusted_rand_score(moon, found.labels()) == 1.0
 
     def test_groups_that_stand_apart_stay_and_all_stages_are_consistent(self):
-        rows, truth = make_blobs(300, centers=np.eye(4) * 12, random_state=0)
+        rows, _ = make_blobs(300, centers=np.eye(4) * 12, random_state=0)
         model = fitted(rows)
         found = model.hierarchy()
         assert found.suggested == model.n_clusters_ == 4

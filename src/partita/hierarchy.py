@@ -1,11 +1,12 @@
 """Hierarchy: the estimated clusters of a mixture ("pieces") merged, the two that overlap most first, down to one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from partita.overlap import EntropyOverlap, MisclassificationOverlap, merge
+from partita.overlap import EntropyOverlap, MisclassificationOverlap, Overlap, merge
 from partita.parameters import choose, is_number, whole_number
 from partita.partitions import largest_first
 
@@ -15,7 +16,10 @@ CUTS = {"misclassification": 0.03, "entropy": 0.15, "co-clustering": 0.05}
 OWN_SHARE = 1e-6
 """What a row's own piece has of it at least, so that a piece that no membership speaks for is merged first."""
 
-CRITERIA = {"misclassification": MisclassificationOverlap, "entropy": EntropyOverlap}
+CRITERIA: dict[str, Callable[[np.ndarray, np.ndarray], Overlap]] = {
+    "misclassification": MisclassificationOverlap,
+    "entropy": EntropyOverlap,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +83,8 @@ class Hierarchy:
     def suggested(self) -> int:
         """The number of groups where for the first time no two are left that overlap by more than a small share.
 
-        The share is `CUTS` of the criterion: of "misclassification" 0.03, so that groups whose rows would be mistaken for
-        each other's in more than 3 of 100 cases are one.
+        The share is `CUTS` of the criterion: of "misclassification" 0.03, so that groups whose rows would be mistaken
+        for each other's in more than 3 of 100 cases are one.
         """
         return self.n_groups(CUTS[self.criterion])
 

@@ -77,8 +77,8 @@ class EntropyOverlap:
 class MisclassificationOverlap:
     """The larger share of one group's rows that the memberships place in the other one.
 
-    P(placed in j | in i) = sum_n w_n r_ni [r_nj is the largest of row n] / N_i, and the overlap is the larger of the two
-    directions (DEMP; Hennig 2010). A row is placed in the first of equally probable groups.
+    P(placed in j | in i) = sum_n w_n r_ni [r_nj is the largest of row n] / N_i, and the overlap is the larger of the
+    two directions (DEMP; Hennig 2010). A row is placed in the first of equally probable groups.
     """
 
     def __init__(self, memberships: np.ndarray, row_weights: np.ndarray):
@@ -146,7 +146,7 @@ def merge(overlap: Overlap, sizes: np.ndarray) -> np.ndarray:
         merges[t] = (*pair, matrix[first, second], sizes[first])
         number[first], alive[second] = n_groups + t, False
         matrix[second] = matrix[:, second] = -1.0
-        changed = np.flatnonzero(alive) if overlap.join(first, second) else [first]
+        changed = np.flatnonzero(alive).tolist() if overlap.join(first, second) else [first]
         for group in changed:
             _fill(matrix, overlap, group, np.flatnonzero(alive & (np.arange(n_groups) != group)))
     return merges

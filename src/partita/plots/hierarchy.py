@@ -15,7 +15,8 @@ MOST_NAMED = 40
 """Pieces up to which each has room for its size."""
 
 TICKS = (0.0, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)
-ABOVE_THE_CUT = "0.55"
+BEYOND_THE_CUT = "0.6"
+LINE: dict[str, Any] = {"lw": 1.6, "solid_capstyle": "butt"}
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ class HierarchyData:
     groups : (K,) int array
         The group of each of them at the cut.
     brackets : (K - 1, 2, 2) array
-        Of every merge the two ends of its bracket, each as (overlap where the part was formed, place); a piece is formed
-        at ``start``. Places are 0 for the first piece, 1 for the second; of a merged group the middle of its parts.
+        Of every merge the two ends of its bracket, each as (overlap where the part was formed, place); a piece is
+        formed at ``start``. Places are 0 for the first piece, 1 for the second; of a merged group the middle of its
+        parts.
     overlaps : (K - 1,) array
         Heights of the merges, falling; see `Hierarchy.overlaps`.
     merged : (K - 1,) bool array
@@ -117,8 +119,8 @@ def _brackets(merges: Hierarchy, start: float) -> tuple[np.ndarray, np.ndarray]:
 def hierarchy(found: Any, n_groups: int | None = None, ax: "Axes | None" = None) -> "Axes":
     """Draw the pieces on the left and how they merge towards the right, where overlap ends.
 
-    Merges left of the dashed line are made, in the colour of the group; those to the right are not. Pieces that do not
-    overlap at all meet at 0.
+    Merges left of the dashed line are made, in the colour of the group; those to the right are not. Pieces that do
+    not overlap at all meet at 0.
 
     Parameters
     ----------
@@ -137,20 +139,23 @@ def hierarchy(found: Any, n_groups: int | None = None, ax: "Axes | None" = None)
     ax = axes_or_new(ax, height=min(max(2.5, 0.22 * n_pieces + 1.2), 10.0))
     colors = cluster_colors()
     for bracket, overlap, merged in zip(data.brackets, data.overlaps, data.merged):
-        color = colors[_group_at(data, bracket) % len(colors)] if merged else ABOVE_THE_CUT
         (near, low), (far, high) = bracket
-        ax.plot([near, overlap, overlap, far], [low, low, high, high], color=color, lw=1.6, solid_capstyle="butt")
+        color = colors[_group_at(data, low) % len(colors)] if merged else BEYOND_THE_CUT
+        ax.plot([near, overlap, overlap, far], [low, low, high, high], color=color, **LINE)
+        for formed, place in () if merged else bracket:
+            if formed > data.cut:
+                ax.plot([formed, data.cut], [place, place], color=colors[_group_at(data, place) % len(colors)], **LINE)
     if n_pieces == 1:
-        ax.plot([data.start, 0.0], [0.0, 0.0], color=colors[0], lw=1.6)
+        ax.plot([data.start, 0.0], [0.0, 0.0], color=colors[0], **LINE)
     ax.axvline(data.cut, color="black", lw=0.9, ls="--")
     _draw_axes(ax, data)
     say_title(ax, _title(data))
     return ax
 
 
-def _group_at(data: HierarchyData, bracket: np.ndarray) -> int:
-    """The group of the pieces that a bracket joins."""
-    return int(data.groups[int(bracket[0, 1])])
+def _group_at(data: HierarchyData, place: float) -> int:
+    """The group of the pieces that meet at a place."""
+    return int(data.groups[int(place)])
 
 
 def _draw_axes(ax: "Axes", data: HierarchyData) -> None:

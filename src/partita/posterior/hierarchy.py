@@ -14,8 +14,9 @@ class CoclusteringOverlap:
     """How often objects of two groups are together, relative to how often those of one group are.
 
     S_ij is the share of the pairs of an object of group i and one of group j that a draw puts together, averaged over
-    the draws; in S_ii an object is a pair with itself. The overlap is S_ij / sqrt(S_ii S_jj): 1 where draws tell the two
-    no more apart than their own objects, 0 where no draw ever joins them. Draws count for the pairs that they label.
+    the draws; in S_ii an object is a pair with itself. The overlap is S_ij / sqrt(S_ii S_jj): 1 where draws tell the
+    two no more apart than their own objects, 0 where no draw ever joins them. Draws count for the pairs that they
+    label.
 
     Notes
     -----
