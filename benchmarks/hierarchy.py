@@ -40,7 +40,7 @@ TRIED = {
 }
 FIRST_TABLES = ("banknote", "wine", "glass", "letter_AJ_700", "control_chart")
 SECOND_TABLES = ("iris", "ecoli", "image_segmentation")
-SHORT = {"chains": 2, "draws": 300, "warmup": 300}  # of Gibbs
+LENGTH = {"chains": 4, "draws": 500, "warmup": 500}  # of Gibbs
 
 Means = dict[tuple[str, str], dict[float, float]]  # by way and criterion, then by cut
 Case = Callable[[], tuple[Any, np.ndarray]]
@@ -113,7 +113,7 @@ def merged(name: str, case: Case, engine: str) -> list[Merged]:
     rows, classes = case()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = Mixture(engine=engine, random_state=0, **(SHORT if engine == "gibbs" else {})).fit(rows)
+        model = Mixture(engine=engine, random_state=0, **(LENGTH if engine == "gibbs" else {})).fit(rows)
     known = {engine: model._membership(model._model.table), f"{engine}, probabilities_": model.probabilities_}
     weights = model._model.row_weights
     ways = [
@@ -166,11 +166,11 @@ def main() -> None:
 
 def show_cuts(means: list[Means]) -> None:
     """Mean score of every cut in both halves, and the cut that is best for all engines together in the first."""
-    for kind in means[0]:
-        show_cut(", ".join(kind), [half[kind] for half in means])
-    for criterion in TRIED:
+    for kind, first in means[0].items():
+        show_cut(", ".join(kind), [first, means[1][kind]])
+    for criterion, cuts in TRIED.items():
         ways = [kind for kind in means[0] if kind[1] == criterion and "," not in kind[0]]
-        together = [{cut: np.mean([half[kind][cut] for kind in ways]) for cut in TRIED[criterion]} for half in means]
+        together = [{cut: np.mean([half[kind][cut] for kind in ways]) for cut in cuts} for half in means]
         show_cut(f"{criterion}, densities, all engines", together)
 
 

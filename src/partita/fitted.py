@@ -11,7 +11,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from partita.engines.model import Model
 from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families.base import Cells
-from partita.hierarchy import Hierarchy, hierarchy
+from partita.grouping import Grouping
+from partita.hierarchy import Hierarchy, hierarchy, summed
 from partita.parameters import whole_number
 from partita.posterior import Posterior
 from partita.posterior.membership import runners_up
@@ -33,6 +34,8 @@ class Fitted:
     _entropy: Any
     _posterior: Posterior
     _posterior_plan: PosteriorPlan  # of engines whose draws are made when asked for
+    _pieces: tuple[np.ndarray, np.ndarray]  # labels and probabilities of the clusters that groups were formed of
+    _grouping: Grouping | None = None  # where a number of groups was asked for
 
     @property
     def posterior_(self) -> Posterior:
@@ -43,7 +46,7 @@ class Fitted:
         check_is_fitted(self)
         if "_posterior" not in vars(self):
             self._posterior = posterior_given(
-                self._model, self._clusters, self.probabilities_, self._posterior_plan, self._rng(4)
+                self._model, self._clusters, self._estimate_of_pieces()[1], self._posterior_plan, self._rng(4)
             )
         return self._posterior
 
@@ -85,7 +88,7 @@ class Fitted:
         check_is_fitted(self)
         n_samples = whole_number("n_samples", n_samples, 1)
         cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
-        return self._rows_like(self._model.table, cells), np.where(labels == self.n_clusters_, -1, labels)
+        return self._rows_like(self._model.table, cells), np.append(self._groups(), -1)[labels]
 
     def to_frame(self) -> Any:
         """Label, confidence and runner-up of every row, with the index of the frame that came in.
@@ -115,7 +118,7 @@ class Fitted:
         check_is_fitted(self)
         of, columns = self.__dict__.get("_profile", (None, None))
         if of is not self._clusters:
-            columns = profile(self._model, self._clusters, self.labels_)
+            columns = profile(self._model, self._clusters.joined(self._groups()), self.labels_)
             self._profile = (self._clusters, columns)
         return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
 
@@ -142,8 +145,9 @@ class Fitted:
         ``python -m benchmarks.hierarchy`` compares the two.
         """
         check_is_fitted(self)
-        found = hierarchy(self.labels_, self._membership(self._model.table), self._model.row_weights, criterion)
-        return replace(found, memberships=self.probabilities_)
+        pieces, probabilities = self._estimate_of_pieces()
+        shares = self._membership_of_pieces(self._model.table)
+        return replace(hierarchy(pieces, shares, self._model.row_weights, criterion), memberships=probabilities)
 
     def explain(self, row: Any) -> Explanation:
         """Why a row is in its cluster rather than in the most probable other one: nats per column.
@@ -163,9 +167,9 @@ class Fitted:
         table = self._model.table
         position = position_of(row, table.n_rows)
         if position is None:
-            return explain(self._model, self._clusters, read_row(row, table.schema, self._read_table))
+            return explain(self._model, self._clusters, self._groups(), read_row(row, table.schema, self._read_table))
         chosen = table.take(np.array([position]))
-        return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
+        return explain(self._model, self._clusters, self._groups(), chosen, int(self.labels_[position]))
 
     def _rows_like(self, table: Table, cells: Cells) -> Any:
         columns = table.decode(*cells)
@@ -173,7 +177,19 @@ class Fitted:
             return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
         return table.frame_like(columns, index=range(len(cells.numeric)))
 
+    def _groups(self) -> np.ndarray:
+        """The group of every cluster: its own, unless groups were formed of them."""
+        groups = None if self._grouping is None else self._grouping.groups
+        return np.arange(self._clusters.log_seats.size - 1) if groups is None else groups
+
+    def _estimate_of_pieces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and probabilities of the clusters, whatever groups were formed of them."""
+        return vars(self).get("_pieces", (self.labels_, self.probabilities_))
+
     def _membership(self, table: Table) -> np.ndarray:
+        return summed(self._membership_of_pieces(table), self._groups())
+
+    def _membership_of_pieces(self, table: Table) -> np.ndarray:
         logs = self._clusters.log_joint(self._model, table)[:, :-1]
         logs[is_far(logs)] = self._clusters.log_seats[:-1]
         return softmax(logs, axis=1)
