@@ -1,4 +1,4 @@
-"""Mixture(n_clusters=K): the wish is answered, every answer of the model agrees with the labels, and a file keeps it."""
+"""Mixture(n_clusters=K): the wish is answered, all that the model says agrees with the labels, a file keeps it."""
 
 import pickle
 
@@ -124,7 +124,8 @@ class TestNumbers:
         model = Mixture(prior=prior, n_clusters=2, **SHORT).fit(rows)
         assert model.n_clusters_ == 2
         assert model.groups_note_ == (
-            "The table shows 1 group where 2 were asked for: it was fitted again with 2 components, all of which hold rows."
+            "The table shows 1 group where 2 were asked for: "
+            "it was fitted again with 2 components, all of which hold rows."
         )
         assert adjusted_rand_score(truth, model.labels_) > 0.5
         assert model._model.prior == FiniteDirichlet(n_components=2, concentration=2.0)
