@@ -212,7 +212,6 @@ def keep(means: list[Means], halves: list[list[Merged]]) -> None:
                 "criterion": one.found.criterion,
                 "overlaps": [float(f"{overlap:.4g}") for overlap in one.found.merges[:, 2]],
                 "scores": [round(float(score), 4) for score in one.scores],
-                "suggested": one.found.suggested,
             }
             for number, half in enumerate(halves, 1)
             for one in half

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 import partita
 from partita import Mixture
 from partita.engines import EM
+from partita.explanation import _of_group as terms_of_group
 from partita.files.container import read_container, write_container
 from partita.files.layouts import MIXTURE
 from partita.json_options import from_json, to_json
@@ -173,6 +174,21 @@ class TestNumbers:
         assert set(model.labels_) == {0, 1}
         assert model.probabilities_.sum(axis=1) == pytest.approx(1.0)
         assert np.array_equal(model.labels_[:5], model.predict(rows[:5]))
+
+
+class TestTermsOfAGroup:
+    def test_they_are_differences_of_the_group_s_log_density(self):
+        rng = np.random.default_rng(0)
+        terms, seats = rng.normal(size=(3, 2, 4)), np.log([0.1, 0.3])
+        shares = np.array([0.25, 0.75])
+        density = [np.mean(np.exp(terms[:, :, :d].sum(axis=2)) @ shares) for d in range(5)]
+        assert terms_of_group(terms, seats) == pytest.approx(np.diff(np.log(density)))
+
+    def test_after_a_cell_that_is_impossible_in_all_clusters_nothing_is_added(self):
+        terms = np.array([[[-1.0, -np.inf, -1.0], [-2.0, -np.inf, -3.0]]])
+        found = terms_of_group(terms, np.log([0.5, 0.5]))
+        assert found[0] == pytest.approx(np.log((np.exp(-1) + np.exp(-2)) / 2))
+        assert found[1:].tolist() == [-np.inf, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -140,9 +140,9 @@ class Fitted:
         Notes
         -----
         Overlap is that of the pieces' own densities, with memberships as in ``predict_proba``; what is summed up in
-        ``probabilities`` is ``probabilities_``. Of "gibbs" the latter come from draws, which also differ where
-        chains disagree, and groups far apart that one chain has not yet parted would look like one.
-        ``python -m benchmarks.hierarchy`` compares the two.
+        ``probabilities`` is ``probabilities_``. Of "gibbs" the latter come from draws, which differ also where
+        chains disagree or a row wanders: groups that stand apart could then look like one. ``docs/hierarchy.md``
+        compares the two.
         """
         check_is_fitted(self)
         pieces, probabilities = self._estimate_of_pieces()
