@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import entropy, nbce_speed, table, textbook
+from benchmarks import entropy, hierarchy, nbce_speed, table, textbook
 from benchmarks.generators import GROUP_SHARES, ensemble, mixed_groups, separated_blobs
 from scipy.stats import norm
 from sklearn.metrics import adjusted_rand_score
@@ -173,6 +173,41 @@ class TestEntropy:
     def test_without_the_wines_one_line_says_what_to_set(self, tmp_path):
         with pytest.raises(SystemExit, match="set PARTITA_BENCHMARK_DATA"):
             entropy.wine_table(tmp_path / "wine.csv")
+
+
+class TestHierarchy:
+    def test_groups_stand_as_far_apart_as_stated(self):
+        rows, labels = hierarchy.spaced(5.0, 0, n=30_000)
+        centers = np.stack([rows[labels == k].mean(axis=0) for k in range(3)])
+        distances = [np.linalg.norm(centers[i] - centers[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert distances == pytest.approx([5.0] * 3, abs=0.1)
+
+    @pytest.mark.xdist_group("gaussian-full")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_the_study_in_miniature(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setattr(hierarchy, "RESULTS", tmp_path / "hierarchy.json")
+        monkeypatch.setattr(hierarchy, "LENGTH", {"chains": 1, "draws": 20, "warmup": 20})
+        apart = {"apart": lambda: hierarchy.spaced(9.0, 0, n=60)}
+        monkeypatch.setattr(hierarchy, "cases", lambda seed: apart)
+        monkeypatch.setattr(sys, "argv", ["hierarchy", "vb", "gibbs"])
+        hierarchy.main()
+        stored = json.loads(hierarchy.RESULTS.read_text())
+        assert stored["commit"]
+        assert len(stored["tables"]) == 2 * (4 + 5)  # halves x ways to merge after VB and after Gibbs
+        for one in stored["tables"]:
+            n_pieces = len(one["overlaps"]) + 1
+            assert len(one["scores"]) == n_pieces
+            assert one["scores"][n_pieces - 3] == 1.0
+            assert one["scores"][-1] == 0.0
+        assert stored["cuts"]["vb, misclassification"][0]["0.02"] == 1.0
+        assert "misclassification, densities, all engines: best cut of the first half" in capsys.readouterr().out
+
+    def test_the_score_of_a_cut_is_that_of_the_groups_it_leaves(self):
+        shares = np.array([[0.9, 0.1, 0.0]] * 5 + [[0.3, 0.7, 0.0]] * 5 + [[0.0, 0.0, 1.0]] * 5)
+        found = hierarchy.hierarchy(shares.argmax(axis=1), shares, np.ones(15), "entropy")
+        one = hierarchy.Merged("made", "vb", found, hierarchy.scores(found, np.repeat([0, 1], [10, 5])))
+        assert one.score(0.0) == 1.0
+        assert one.score(np.inf) == one.scores[0] < 1.0
 
 
 class TestTextbook:

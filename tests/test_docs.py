@@ -63,6 +63,7 @@ def test_the_pages_that_should_have_examples_have_some():
         "metrics",
         "uncertainty",
         "plots",
+        "hierarchy",
         "entropy",
         "conjugate-pairs",
         "finite-mixtures",

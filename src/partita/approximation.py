@@ -8,8 +8,8 @@ import numpy as np
 from partita.engines.climbing import Climb, climb_all
 from partita.engines.model import Model
 from partita.engines.runner import Plan
+from partita.partitions import largest_first
 from partita.predictive import Expected
-from partita.responsibilities import largest_first
 
 
 @dataclass(frozen=True)

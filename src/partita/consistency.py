@@ -81,6 +81,24 @@ def check_clusters(model: Model, clusters: Clusters) -> None:
         raise ValueError("the weights of the clusters do not sum to 1")
 
 
+def check_grouping(n_groups: int | None, grouping: Any, n_clusters: int) -> None:
+    """Refuse groups that are not formed of the clusters, or that nobody asked for."""
+    if (n_groups is None) != (grouping is None):
+        raise ValueError("the grouping does not belong to the option n_clusters")
+    if grouping is None:
+        return
+    _require(grouping, "grouping", {"groups", "refitted", "note"})
+    groups, refitted = grouping["groups"], grouping["refitted"]
+    if type(refitted) is not bool or not isinstance(grouping["note"], str) or (refitted and groups is not None):
+        raise ValueError("the grouping is not one that a fit makes")
+    if groups is None:
+        return
+    if not (isinstance(groups, np.ndarray) and groups.dtype == np.int64 and groups.shape == (n_clusters,)):
+        raise ValueError("there is not one group for every cluster")
+    if np.unique(groups).tolist() != list(range(n_groups or 0)):
+        raise ValueError("the groups are not as many as were asked for")
+
+
 def check_learned(model: Model, learned: Mapping[str, Any]) -> None:
     """Refuse values of other numbers than those that the likelihood learns, and values that are not positive."""
     if learned.keys() != model.likelihood.learned.keys():

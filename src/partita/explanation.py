@@ -75,26 +75,28 @@ class Explanation:
         return "\n".join([*lines, f"  {'group sizes':{width}}  {self.prior:+8.2f}"])
 
 
-def explain(model: Model, clusters: Clusters, row: Table, label: int | None = None) -> Explanation:
+def explain(model: Model, clusters: Clusters, groups: np.ndarray, row: Table, label: int | None = None) -> Explanation:
     """Explain the group of a table's only row: ``label``, or else the most probable one.
 
-    Sums of log weights are exact: with C completions of missing cells of the fitted table, what a column
-    contributes is the difference of log (1/C) sum_c p_c(cells up to it).
+    Sums of log weights are exact: with C completions of missing cells of the fitted table, and a group that is united
+    of clusters k with weights w_k, what a column contributes is the difference of log (1/C) sum_c sum_k w_k p_ck(cells
+    up to it). ``groups`` (K,) is the group of every cluster.
     """
-    joint = clusters.log_joint(model, row)[0, :-1]
+    pieces = clusters.log_joint(model, row)[0, :-1]
+    joint, seats = _by_group(pieces, groups), _by_group(clusters.log_seats[:-1], groups)
     label = int(joint.argmax()) if label is None else label
     columns = row.decode(row.numeric, row.codes, row.counts)
     values = {column.name: _plain(columns[column.name][0]) for column in row.schema.used}
     if joint.size == 1:
         return Explanation(label, -1, 0.0, dict.fromkeys(values, 0.0), values)
     others = np.delete(np.arange(joint.size), label)
-    possible = joint[others] if np.isfinite(joint[others]).any() else clusters.log_seats[others]
+    possible = joint[others] if np.isfinite(joint[others]).any() else seats[others]
     runner_up = int(others[possible.argmax()])
-    pair = [label, runner_up]
+    pair = [np.flatnonzero(groups == group) for group in (label, runner_up)]
     orders = [_contributions(model, clusters, pair, row, reverse) for reverse in (False, True)]
-    found = 0.5 * (orders[0] + orders[1])
+    found = 0.5 * (np.stack(orders[0]) + np.stack(orders[1]))
     by_name = dict(zip(model.likelihood.column_names(row.schema), _difference(*found).tolist()))
-    prior = float(clusters.log_seats[label] - clusters.log_seats[runner_up])
+    prior = float(seats[label] - seats[runner_up])
     return Explanation(label, runner_up, prior, {name: by_name[name] for name in values}, values)
 
 
@@ -103,14 +105,29 @@ def _difference(own: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where(own == other, 0.0, own - np.where(own == other, 0.0, other))
 
 
-def _contributions(model: Model, clusters: Clusters, pair: list[int], row: Table, reverse: bool) -> np.ndarray:
-    """What each column adds to the row's log density in two clusters, (2, d) in the family's order of columns."""
+def _by_group(logs: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Log sums (G,) of exponentials by group."""
+    return np.array([logsumexp(logs[groups == group]) for group in range(int(groups.max()) + 1)])
+
+
+def _contributions(
+    model: Model, clusters: Clusters, pair: list[np.ndarray], row: Table, reverse: bool
+) -> list[np.ndarray]:
+    """What each column adds to the row's log density in two groups, (2, d) in the family's order of columns."""
     way = slice(None, None, -1 if reverse else 1)
-    terms = clusters.terms(model, row, reverse=reverse)[:, 0, pair, way]
-    if len(terms) == 1:  # also exact where a cell is impossible
-        return terms[0][:, way]
-    sums = np.cumsum(np.concatenate([np.zeros_like(terms[:, :, :1]), terms], axis=2), axis=2)
-    return np.diff(logsumexp(sums, axis=0), axis=1)[:, way]
+    terms = clusters.terms(model, row, reverse=reverse)[:, 0, :, way]
+    return [_of_group(terms[:, pieces], clusters.log_seats[pieces])[way] for pieces in pair]
+
+
+def _of_group(terms: np.ndarray, log_seats: np.ndarray) -> np.ndarray:
+    """What each column adds (d,) to the log density of a group, given the terms (C, k, d) of its clusters."""
+    if terms.shape[:2] == (1, 1):  # also exact where a cell is impossible
+        return terms[0, 0]
+    start = np.broadcast_to((log_seats - logsumexp(log_seats))[:, None], (*terms.shape[:2], 1))
+    sums = logsumexp(np.cumsum(np.concatenate([start, terms], axis=2), axis=2), axis=(0, 1))
+    with np.errstate(invalid="ignore"):
+        added = np.diff(sums)
+    return np.where(np.isnan(added), 0.0, added)  # after a cell that is impossible in all of them
 
 
 def position_of(row: Any, n_rows: int) -> int | None:

@@ -1,6 +1,7 @@
 """What a fitted mixture answers: which cluster a row belongs to, how dense it is, why, and new rows."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from partita.engines.model import Model
 from partita.explanation import Explanation, explain, position_of, read_row
 from partita.families.base import Cells
+from partita.grouping import Grouping
+from partita.hierarchy import Hierarchy, hierarchy, summed
 from partita.parameters import whole_number
 from partita.posterior import Estimate, Loss, Posterior
 from partita.posterior.estimate import estimate_given
@@ -34,6 +37,8 @@ class Fitted:
     _entropy: Any
     _posterior: Posterior
     _posterior_plan: PosteriorPlan  # of engines whose draws are made when asked for
+    _pieces: tuple[np.ndarray, np.ndarray]  # labels and probabilities of the clusters that groups were formed of
+    _grouping: Grouping | None = None  # where a number of groups was asked for
 
     @property
     def posterior_(self) -> Posterior:
@@ -44,7 +49,7 @@ class Fitted:
         check_is_fitted(self)
         if "_posterior" not in vars(self):
             self._posterior = posterior_given(
-                self._model, self._clusters, self.probabilities_, self._posterior_plan, self._rng(4)
+                self._model, self._clusters, self._estimate_of_pieces()[1], self._posterior_plan, self._rng(4)
             )
         return self._posterior
 
@@ -55,8 +60,8 @@ class Fitted:
         Rows that took no part in the draws are -1 in it. Computed when first asked for.
         """
         posterior = self.posterior_
-        of, found = self.__dict__.get("_described", (None, None))
-        if of is not posterior:
+        *of, found = self.__dict__.get("_described", (None, None, None))
+        if of[0] is not posterior or of[1] is not self.labels_:
             found = estimate_given(
                 np.where(self._model.row_weights > 0, self.labels_, -1),
                 posterior.partitions,
@@ -65,7 +70,7 @@ class Fitted:
                 entropy=self.entropy,
                 support_cost=self.__dict__.get("_support_cost", 0.0),
             )
-            self._described = (posterior, found)
+            self._described = (posterior, self.labels_, found)
         return found
 
     def predict(self, X: Any) -> np.ndarray:
@@ -106,7 +111,7 @@ class Fitted:
         check_is_fitted(self)
         n_samples = whole_number("n_samples", n_samples, 1)
         cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
-        return self._rows_like(self._model.table, cells), np.where(labels == self.n_clusters_, -1, labels)
+        return self._rows_like(self._model.table, cells), np.append(self._groups(), -1)[labels]
 
     def to_frame(self) -> Any:
         """Label, confidence and runner-up of every row, with the index of the frame that came in.
@@ -136,9 +141,36 @@ class Fitted:
         check_is_fitted(self)
         of, columns = self.__dict__.get("_profile", (None, None))
         if of is not self._clusters:
-            columns = profile(self._model, self._clusters, self.labels_)
+            columns = profile(self._model, self._clusters.joined(self._groups()), self.labels_)
             self._profile = (self._clusters, columns)
         return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
+
+    def hierarchy(self, *, criterion: str = "misclassification") -> Hierarchy:
+        """The estimated clusters as pieces, merged down to one group, each time the two that overlap most.
+
+        Parameters
+        ----------
+        criterion : {"misclassification", "entropy"}
+            "misclassification": the share of one group's rows that would be placed in the other (DEMP; Hennig 2010).
+            "entropy": how many nats of doubt between two groups the rows leave (Baudry et al. 2010). See
+            `partita.overlap`.
+
+        Returns
+        -------
+        Hierarchy
+            ``suggested``, ``labels(n_groups)``, ``labels(overlap=...)``, ``probabilities(n_groups)``, ``merges``.
+
+        Notes
+        -----
+        Overlap is that of the pieces' own densities, with memberships as in ``predict_proba``; what is summed up in
+        ``probabilities`` is ``probabilities_``. Of "gibbs" the latter come from draws, which differ also where
+        chains disagree or a row wanders: groups that stand apart could then look like one. ``docs/hierarchy.md``
+        compares the two.
+        """
+        check_is_fitted(self)
+        pieces, probabilities = self._estimate_of_pieces()
+        shares = self._membership_of_pieces(self._model.table)
+        return replace(hierarchy(pieces, shares, self._model.row_weights, criterion), memberships=probabilities)
 
     def explain(self, row: Any) -> Explanation:
         """Why a row is in its cluster rather than in the most probable other one: nats per column.
@@ -158,9 +190,9 @@ class Fitted:
         table = self._model.table
         position = position_of(row, table.n_rows)
         if position is None:
-            return explain(self._model, self._clusters, read_row(row, table.schema, self._read_table))
+            return explain(self._model, self._clusters, self._groups(), read_row(row, table.schema, self._read_table))
         chosen = table.take(np.array([position]))
-        return explain(self._model, self._clusters, chosen, int(self.labels_[position]))
+        return explain(self._model, self._clusters, self._groups(), chosen, int(self.labels_[position]))
 
     def _rows_like(self, table: Table, cells: Cells) -> Any:
         columns = table.decode(*cells)
@@ -168,7 +200,19 @@ class Fitted:
             return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
         return table.frame_like(columns, index=range(len(cells.numeric)))
 
+    def _groups(self) -> np.ndarray:
+        """The group of every cluster: its own, unless groups were formed of them."""
+        groups = None if self._grouping is None else self._grouping.groups
+        return np.arange(self._clusters.log_seats.size - 1) if groups is None else groups
+
+    def _estimate_of_pieces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and probabilities of the clusters, whatever groups were formed of them."""
+        return vars(self).get("_pieces", (self.labels_, self.probabilities_))
+
     def _membership(self, table: Table) -> np.ndarray:
+        return summed(self._membership_of_pieces(table), self._groups())
+
+    def _membership_of_pieces(self, table: Table) -> np.ndarray:
         logs = self._clusters.log_joint(self._model, table)[:, :-1]
         logs[is_far(logs)] = self._clusters.log_seats[:-1]
         return softmax(logs, axis=1)

@@ -24,8 +24,10 @@ from partita.engines.table_reader import TableReader
 from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.fitted import Fitted
+from partita.grouping import Grouping, answer, prior_of
+from partita.hierarchy import summed
 from partita.maximum import Maximum, components_of, maximize
-from partita.options import EstimatePlan, family_from
+from partita.options import EstimatePlan, family_from, priors_from
 from partita.parameters import check_random_state
 from partita.posterior import Posterior
 from partita.posterior.estimate import estimate
@@ -37,7 +39,17 @@ from partita.sampling import sample
 from partita.table import Table
 from partita.table.wording import count_of
 
-LEFT_BY_FIT = ("_model", "_clusters", "_posterior", "_posterior_plan", "_profile", "_support_cost", "_described")
+LEFT_BY_FIT = (
+    "_model",
+    "_clusters",
+    "_posterior",
+    "_posterior_plan",
+    "_profile",
+    "_pieces",
+    "_grouping",
+    "_support_cost",
+    "_described",
+)
 
 
 class Asked(NamedTuple):
@@ -48,6 +60,7 @@ class Asked(NamedTuple):
     priors: list[Prior]  # several where EM is to choose among them
     family: str | Family
     estimate: EstimatePlan
+    n_groups: int | None = None  # that labels are to have
 
 
 class Fitting(Fitted):
@@ -91,6 +104,32 @@ class Fitting(Fitted):
             self._keep(posterior)
             self._warn_if_untrustworthy(plan)
             self._estimate(asked.estimate, None if plan.max_time is None else started + plan.max_time)
+
+    def _form_groups(self, table: Table, weights: np.ndarray, asked: Asked, seed: np.random.SeedSequence) -> None:
+        """Give the labels as many groups as were asked for: merge pieces, or fit again with so many components."""
+        if asked.n_groups is None:
+            return
+        wanted, found = asked.n_groups, self.n_clusters_
+        if found > wanted:
+            self._group(answer(wanted, found, self.hierarchy().groups(wanted)))
+        elif found == wanted:
+            self._group(answer(wanted, found, None))
+        else:
+            again = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, wanted))
+            self._fit_table(table, weights, _with_components(asked, wanted), again)
+            occupied = np.unique(self.labels_).size
+            self._group(answer(wanted, found, None, occupied))
+            if occupied < wanted:
+                warnings.warn(self.groups_note_, UserWarning, stacklevel=3)
+
+    def _group(self, grouping: Grouping) -> None:
+        """Report groups instead of pieces, which are kept."""
+        self._grouping, self.groups_note_ = grouping, grouping.note
+        if grouping.groups is not None:
+            self._pieces = self.labels_, self.probabilities_
+            self.labels_ = grouping.groups[self.labels_]
+            self.probabilities_ = summed(self.probabilities_, grouping.groups)
+        self.n_clusters_ = self.probabilities_.shape[1]
 
     def _steps(self, engine: Variational | CollapsedVariational) -> Any:
         """The engine as machines call it that have parts of the rows or columns, where it can run so."""
@@ -233,10 +272,14 @@ class Fitting(Fitted):
     ) -> None:
         """Become what `fit` left, from the parts that a file holds; parts that do not fit each other are refused.
 
-        ``notes["maximum"]`` and ``notes["approximation"]`` are what EM and the variational engines note besides.
+        ``notes["maximum"]`` and ``notes["approximation"]`` are what EM and the variational engines note besides,
+        ``notes["grouping"]`` how a wish for a number of groups was answered.
         """
         asked, self._entropy = self._asked(), entropy
-        maximum, approximation = notes["maximum"], notes["approximation"]
+        maximum, approximation, grouping = notes["maximum"], notes["approximation"], notes["grouping"]
+        consistency.check_grouping(asked.n_groups, grouping, estimate[1].shape[1])
+        if grouping is not None and grouping["refitted"]:
+            asked = _with_components(asked, asked.n_groups)
         consistency.check_notes(asked.engine, notes)
         consistency.check_draws(asked.engine, asked.plan, weights, posterior)
         self.labels_, self.probabilities_ = estimate
@@ -265,6 +308,8 @@ class Fitting(Fitted):
             self._keep_maximum(Maximum(model, components, **maximum["found"]))
             self._posterior = posterior
         self.n_clusters_ = self.probabilities_.shape[1]
+        if grouping is not None:
+            self._group(Grouping(**grouping))
         self.n_features_in_ = len(table.names)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -284,6 +329,11 @@ def build_model(
     if weights.sum() >= LARGEST_TOTAL:
         raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
     return Model(likelihood, prior, table, weights)
+
+
+def _with_components(asked: Asked, n_components: Any) -> Asked:
+    """The options with a prior of so many components."""
+    return asked._replace(priors=priors_from(prior_of(n_components), asked.engine))
 
 
 def with_learned(model: Model, values: Mapping[str, float]) -> Model:

@@ -10,9 +10,9 @@ from partita.engines.climbing import Climb, climb_all
 from partita.engines.em import CRITERIA, EM
 from partita.engines.model import Model
 from partita.engines.runner import Plan
+from partita.partitions import largest_first
 from partita.predictive import Components
 from partita.priors import FiniteDirichlet
-from partita.responsibilities import largest_first
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from partita.engines import Engine
+from partita.engines import EM, Engine
 from partita.engines.reporting import Progress
 from partita.families import Family
 from partita.fitting import Asked, Fitting, build_model
@@ -29,6 +29,10 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         for their rows, otherwise diagonal; categories and counts by type; `Mixed` for several types.
     prior : Prior or name of one, default DirichletProcess()
         How rows fall into clusters.
+    n_clusters : int, optional
+        How many groups the labels are to have. By default as many as are found. Where the estimate has more, its pieces
+        are merged (see `hierarchy`); where it has fewer, the model is fitted again with so many components.
+        ``groups_note_`` says which it was.
     engine : {"gibbs", "vb", "cvb", "em"}, or an engine of `partita.engines`
         How the posterior is found: by sampling, by a variational or collapsed variational approximation, or at the best
         parameters of ``FiniteDirichlet(n_components=K)``.
@@ -70,7 +74,9 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     n_clusters_ : int
     probabilities_ : (n, n_clusters_)
         How surely each row belongs to each estimated cluster; rows sum to 1. Of engines other than "gibbs" the
-        responsibilities.
+        responsibilities. Where ``n_clusters`` merges pieces, sums of theirs.
+    groups_note_ : str
+        Where ``n_clusters`` is given: how that number came about.
     posterior_ : Posterior
         All draws. Rows of weight 0 and rows without any observed cell are -1 in it.
     estimate_ : Estimate
@@ -109,6 +115,7 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         *,
         family: str | Family = "auto",
         prior: str | Prior | None = None,
+        n_clusters: int | None = None,
         engine: str | Engine = "gibbs",
         chains: int = 4,
         draws: int | str = "auto",
@@ -128,6 +135,7 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     ):
         self.family = family
         self.prior = prior
+        self.n_clusters = n_clusters
         self.engine = engine
         self.chains = chains
         self.draws = draws
@@ -155,7 +163,10 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         """
         asked, seed = self._asked(), seed_from(self.random_state)
         table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
-        self._fit_table(table, _whole_weights(sample_weight, table.n_rows), asked, seed)
+        weights = _whole_weights(sample_weight, table.n_rows)
+        _require_rows(asked.n_groups, np.where(table.empty_rows, 0, weights))
+        self._fit_table(table, weights, asked, seed)
+        self._form_groups(table, weights, asked, seed)
         self._note_columns(X, table)
         return self
 
@@ -167,7 +178,15 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         if not isinstance(self.standardize, bool | np.bool_):
             raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
         engine = engine_from(self.engine)
-        return Asked(plan_from(self), engine, priors_from(self.prior, engine), self.family, estimate_plan_from(self))
+        n_groups = None if self.n_clusters is None else whole_number("n_clusters", self.n_clusters, 1, also="None")
+        priors = priors_from(self._given_prior(engine), engine)
+        return Asked(plan_from(self), engine, priors, self.family, estimate_plan_from(self), n_groups)
+
+    def _given_prior(self, engine: Engine) -> str | Prior | None:
+        """The option; EM, which has no default, takes the number of groups that is asked for."""
+        if isinstance(engine, EM) and self.prior is None and self.n_clusters is not None:
+            return FiniteDirichlet(n_components=self.n_clusters)
+        return self.prior
 
     def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
         """Rows of a table that the model could have produced before it saw any, and the cluster of each.
@@ -203,7 +222,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     def _one_prior(self) -> Prior:
         if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:
             raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
-        return priors_from(self.prior, engine_from(self.engine))[0]
+        engine = engine_from(self.engine)
+        return priors_from(self._given_prior(engine), engine)[0]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -211,6 +231,15 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.non_deterministic = False
         return tags
+
+
+def _require_rows(n_groups: int | None, weights: np.ndarray) -> None:
+    n_rows = int(np.count_nonzero(weights))
+    if n_groups is not None and n_groups > n_rows:
+        raise ValueError(
+            f"n_clusters={n_groups} is more than there are rows to learn from: n_samples = {n_rows}, without rows of "
+            f"weight 0 and rows that have no observed cell. Ask for at most {n_rows}."
+        )
 
 
 def _whole_weights(sample_weight: Any, n_rows: int) -> np.ndarray:

@@ -154,6 +154,14 @@ def by_size(labels: Any) -> np.ndarray:
     return rank[found]
 
 
+def largest_first(labels: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
+    """The order of components by the rows that most probably belong to each, ties by first row."""
+    sizes = np.bincount(labels, weights, n_components)
+    first = np.full(n_components, labels.size)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    return np.lexsort((first, -sizes))
+
+
 def _read_only(labels: np.ndarray) -> np.ndarray:
     view = labels.view()
     view.flags.writeable = False

@@ -38,6 +38,13 @@ class Clusters:
         everything = np.append(order, order.size)
         return replace(self, log_seats=self.log_seats[everything], stats=self.stats[:, everything])
 
+    def joined(self, groups: np.ndarray) -> "Clusters":
+        """Clusters united by the group of each (K,): weights and statistics add."""
+        members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
+        members.append(np.array([groups.size]))
+        log_seats = np.array([logsumexp(self.log_seats[pieces]) for pieces in members])
+        return Clusters(log_seats, np.stack([self.stats[:, pieces].sum(axis=1) for pieces in members], axis=1))
+
     def log_joint(self, model: Model, table: Table) -> np.ndarray:
         """log p(cluster, row) of every new row's observed cells, (rows, K + 1), parameters summed out."""
         rows = model.likelihood.rows(table)

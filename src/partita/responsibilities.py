@@ -1,4 +1,4 @@
-"""What responsibilities say of the rows: an order of the components, and draws of partitions."""
+"""What responsibilities say of the rows: draws of partitions."""
 
 from typing import Any, NamedTuple
 
@@ -18,14 +18,6 @@ class PosteriorPlan(NamedTuple):
     n_draws: int | str
     concentration: float
     provenance: dict[str, Any]
-
-
-def largest_first(labels: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
-    """The order of components by the rows that most probably belong to each, ties by first row."""
-    sizes = np.bincount(labels, weights, n_components)
-    first = np.full(n_components, labels.size)
-    np.minimum.at(first, labels, np.arange(labels.size))
-    return np.lexsort((first, -sizes))
 
 
 def posterior_given(

@@ -30,10 +30,11 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
     model, clusters = estimator._model, estimator._clusters
     posterior_header, posterior_arrays = estimator.posterior_.to_container()
     arrays = {f"table/{name}": getattr(model.table, name) for name in _BLOCKS}
+    labels, probabilities = estimator._estimate_of_pieces()
     arrays |= {
         "table/weights": model.row_weights,
-        "estimate/labels": estimator.labels_,
-        "estimate/probabilities": estimator.probabilities_,
+        "estimate/labels": labels,
+        "estimate/probabilities": probabilities,
         "clusters/log_seats": clusters.log_seats,
         "clusters/stats": clusters.stats,
     }
@@ -47,6 +48,7 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
         "feature_names": None if names is None else [str(name) for name in names],
         "maximum": _maximum_to_json(estimator) if isinstance(clusters, Components) else None,
         "approximation": _approximation_to_json(estimator) if isinstance(clusters, Expected) else None,
+        "grouping": None if estimator._grouping is None else to_json(estimator._grouping._asdict()),
         "support_cost": getattr(estimator, "_support_cost", None),
     }
     write_container(path, MIXTURE, posterior_header | {"mixture": header}, posterior_arrays | arrays)
@@ -87,7 +89,7 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
         Clusters(arrays["clusters/log_seats"], arrays["clusters/stats"]),
         (arrays["estimate/labels"], arrays["estimate/probabilities"]),
         _seed_from_json(header["seed"]),
-        {name: from_json(header.get(name)) for name in ("maximum", "approximation", "support_cost")},
+        {name: from_json(header.get(name)) for name in ("maximum", "approximation", "grouping", "support_cost")},
         weighted="maximum" in header,  # absent from files of versions whose families did not read weights
     )
     if names is not None:

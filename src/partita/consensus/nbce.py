@@ -18,10 +18,9 @@ from partita.families import Categorical
 from partita.fitting import Asked, Fitting, build_model, with_learned
 from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
-from partita.partitions import Partitions
+from partita.partitions import Partitions, largest_first
 from partita.posterior import Loss, Posterior
 from partita.priors import FiniteDirichlet, Gamma, Prior, StickBreaking
-from partita.responsibilities import largest_first
 from partita.table import Schema, Table
 
 

@@ -122,6 +122,9 @@ MIXTURE = Layout(
             lambda value: value is None or (_is_number(value) and value >= 0),
             required=False,
         ),
+        Field(
+            "mixture.grouping", "an object or null", lambda value: value is None or _is_object(value), required=False
+        ),
     ),
     members=(
         *POSTERIOR.members,
@@ -159,11 +162,11 @@ MIXTURE = Layout(
             "estimate/probabilities",
             ("float64",),
             ("object", "cluster"),
-            "`probabilities_`",
+            "`probabilities_`, of the pieces where groups were formed of them",
             least=0,
             most=1,
         ),
-        Member("estimate/labels", ("int64",), ("object",), "`labels_`", least=0, below="cluster"),
+        Member("estimate/labels", ("int64",), ("object",), "`labels_`, or the pieces", least=0, below="cluster"),
         Member(
             "clusters/log_seats",
             ("float64",),

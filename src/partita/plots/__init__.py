@@ -6,6 +6,7 @@ from partita.plots.coclustering import CoclusteringData, coclustering, cocluster
 from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
 from partita.plots.dirichlet_simplex import DirichletSimplexData, dirichlet_simplex, dirichlet_simplex_data
 from partita.plots.eigengap import EigengapData, eigengap, eigengap_data
+from partita.plots.hierarchy import HierarchyData, hierarchy, hierarchy_data
 from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
 from partita.plots.partition_cost import CostCurve, partition_cost, partition_cost_data
 from partita.plots.restaurant import RestaurantData, restaurant, restaurant_data
@@ -20,6 +21,7 @@ __all__ = [
     "CredibleBallData",
     "DirichletSimplexData",
     "EigengapData",
+    "HierarchyData",
     "NClustersData",
     "RestaurantData",
     "SparseShareData",
@@ -36,6 +38,8 @@ __all__ = [
     "dirichlet_simplex_data",
     "eigengap",
     "eigengap_data",
+    "hierarchy",
+    "hierarchy_data",
     "n_clusters",
     "n_clusters_data",
     "partition_cost",

@@ -23,6 +23,7 @@ from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
 
 if TYPE_CHECKING:
+    from partita.hierarchy import Hierarchy
     from partita.posterior.costs import Costs
     from partita.posterior.sensitivity import Sensitivity
 
@@ -236,6 +237,24 @@ class Posterior:
             Heaviest first, each with ``labels``, ``weight``, ``expected_loss`` and ``n_clusters``.
         """
         return modes(self, n, loss=loss)
+
+    def hierarchy(self, labels: Any = None) -> "Hierarchy":
+        """The estimated clusters as pieces, merged down to one group, each time the two most often together.
+
+        Parameters
+        ----------
+        labels : array-like of int, (n_objects,), optional
+            The pieces; -1 for an object that has none. By default those of `estimate`.
+
+        Returns
+        -------
+        Hierarchy
+            Its overlap is how often objects of two groups share a cluster, relative to how often those of one group
+            do: `partita.posterior.hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
+        """
+        from partita.posterior.hierarchy import hierarchy_of_draws
+
+        return hierarchy_of_draws(self, labels)
 
     def regularize_entropy(self, lam: float) -> "Posterior":
         """The same draws, weighted in favour of those whose clusters are of like size.
