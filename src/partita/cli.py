@@ -32,6 +32,19 @@ MaxTime = Annotated[
         help="Seconds until it answers with what it has; none: no limit. Compiling on first use does not count.",
     ),
 ]
+LossName = Annotated[
+    str, typer.Option(help="What is made small: vi, binder, one-minus-ari, nvi, nid, zero-one or vi-lb.")
+]
+Entropy = Annotated[float, typer.Option(help="Weight of a draw's entropy; above 0, draws with tiny groups count less.")]
+MinSize = Annotated[int | None, typer.Option(min=1, help="The least members that a group may have.")]
+MaxClusters = Annotated[
+    str | None,
+    typer.Option(help="The most groups that there may be; default: as many as a draw has; n: as many as members."),
+]
+MinSupport = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="How often draws must hold a group together, and apart; 0: never mind."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")]
 MaxUnpacked = Annotated[
     str | None, typer.Option(metavar="SIZE", help="What a compressed file may unpack to, if you trust it: 500MB, 4GB.")
@@ -112,6 +125,17 @@ def cluster(
         str,
         typer.Option(help="gibbs (samples), vb or cvb (approximate, faster), or em (1 to 10 groups, chosen by BIC)."),
     ] = "gibbs",
+    n_clusters: Annotated[
+        int | None, typer.Option(min=1, help="So many groups and no others; default: as many as the table shows.")
+    ] = None,
+    groups: Annotated[
+        str, typer.Option(help="Groups that overlapping ones are merged into: a number, auto (by overlap) or none.")
+    ] = "auto",
+    loss: LossName = "vi",
+    entropy: Entropy = 0.0,
+    min_size: MinSize = None,
+    max_clusters: MaxClusters = None,
+    min_support: MinSupport = 0.5,
     chains: Chains = 4,
     draws: Draws = "auto",
     max_time: MaxTime = "300",
@@ -131,7 +155,7 @@ def cluster(
     Example: partita cluster customers.csv --id customer --types zip=categorical
     """
     with refusing():
-        from partita.runs.request import Request, bytes_of, draws_of, seconds_of, types_of, words_of
+        from partita.runs.request import Request, bytes_of, draws_of, number_of, seconds_of, types_of, words_of
 
         request = Request(
             table=table,
@@ -141,6 +165,13 @@ def cluster(
             prior=prior,
             expected_clusters=expected_clusters,
             engine=engine,
+            n_clusters=n_clusters,
+            groups=number_of("--groups", groups, "auto", "none") or "auto",
+            loss=loss,
+            entropy=entropy,
+            max_clusters=number_of("--max-clusters", max_clusters, "n"),
+            min_size=min_size,
+            min_support=min_support,
             chains=chains,
             draws=draws_of(draws),
             max_time=seconds_of(max_time),
@@ -256,14 +287,11 @@ def summarize(
     draws: Annotated[
         Path, typer.Argument(help="CSV, Parquet or .npy, a row per draw and a column per object; or a .partita file.")
     ],
-    loss: Annotated[
-        str, typer.Option(help="What is made small: vi, binder, one-minus-ari, nvi, nid, zero-one or vi-lb.")
-    ] = "vi",
-    entropy: Annotated[
-        float, typer.Option(help="Weight of a draw's entropy; above 0, draws with tiny groups count less.")
-    ] = 0.0,
-    min_size: Annotated[int | None, typer.Option(min=1, help="The least objects that a group may have.")] = None,
-    max_clusters: Annotated[int | None, typer.Option(min=1, help="The most groups that there may be.")] = None,
+    loss: LossName = "vi",
+    entropy: Entropy = 0.0,
+    min_size: MinSize = None,
+    max_clusters: MaxClusters = None,
+    min_support: MinSupport = 0.0,
     runs: Annotated[int, typer.Option(min=1, help="Starts of the search; more may find a better answer.")] = 16,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME for draws NAME.csv.")
@@ -283,7 +311,7 @@ def summarize(
     """
     out = out or default_folder(draws)
     with refusing():
-        from partita.runs.request import bytes_of
+        from partita.runs.request import bytes_of, number_of
         from partita.runs.run_folder import RunFolder, refuse_to_replace
         from partita.runs.summarizing import SummaryRequest, read_draws_file
         from partita.runs.summarizing import summarize as sum_up
@@ -291,8 +319,18 @@ def summarize(
         from partita.runs.summary_words import describe_draws, describe_summary
 
         folder = RunFolder(out, COMMAND, force)
-        limit = bytes_of(max_unpacked)
-        given = read_draws_file(SummaryRequest(draws, loss, entropy, max_clusters, min_size, runs, seed, limit))
+        request = SummaryRequest(
+            draws=draws,
+            loss=loss,
+            entropy=entropy,
+            max_clusters=number_of("--max-clusters", max_clusters, "n"),
+            min_size=min_size,
+            min_support=min_support,
+            runs=runs,
+            seed=seed,
+            max_unpacked=bytes_of(max_unpacked),
+        )
+        given = read_draws_file(request)
         refuse_to_replace(draws, [out / name for name in FILES])
         folder.refuse_others(FILES)
     with made(out), refusing(), writing_to(out):

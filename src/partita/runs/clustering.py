@@ -5,10 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from partita.cached import cached_property
 from partita.engines.reporting import clear_status
 from partita.mixture import Mixture
 from partita.runs.collecting import collecting
 from partita.runs.forecast import Approximation, Watch, round_seconds
+from partita.runs.pieces import Groups, groups_of
 from partita.runs.request import Request
 from partita.runs.setting_aside import refuse_unknown, set_aside
 from partita.table import Origin, Table, read_file
@@ -33,6 +35,11 @@ class Run:
     seconds: float
     warnings: list[str] = field(default_factory=list)
     faster: str = ""  # what variational Bayes would take, in words, where chains had too little time
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups that the estimated clusters form, where they are merged."""
+        return groups_of(self.model, self.input.request.groups)
 
 
 def read_input(request: Request) -> Input:
@@ -62,6 +69,12 @@ def mixture_for(given: Input, *, progress: bool = True) -> Mixture:
         prior=request.prior_for(given.table.n_rows, int(given.table.empty_rows.sum())),
         chains=request.chains,
         draws=request.draws,
+        loss=request.loss,
+        entropy=request.entropy,
+        max_clusters=request.max_clusters,
+        min_size=request.min_size,
+        min_support=request.min_support,
+        n_clusters=request.n_clusters,
         max_time=request.max_time,
         n_jobs=-1,
         progress=progress,

@@ -15,6 +15,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """With which a cell begins that spreadsheets may compute."""
 
 
+DIGITS = 6
+"""Of probabilities in files."""
+
+
 def columns_of(frame: Any) -> dict[str, list[Any]]:
     """The columns of a frame of any library, by name."""
     return {column.name: column.to_list() for column in nw.from_native(frame, eager_only=True).iter_columns()}

@@ -8,7 +8,7 @@ import numpy as np
 import partita
 from partita.runs.agreement import Agreement, agreement_of
 from partita.runs.clustering import Run
-from partita.runs.columns import columns_of, to_csv
+from partita.runs.columns import DIGITS, columns_of, to_csv
 from partita.runs.folder import MODEL, SUMMARY, draw, row_names
 from partita.runs.run_folder import RunFolder
 from partita.runs.words import CONFIDENT, confidence
@@ -31,7 +31,9 @@ def write_consensus(run: Run, folder: RunFolder, *, safe_csv: bool = False) -> N
 def labels_csv(run: Run, safe: bool = False) -> str:
     """Id or row number, label, confidence and runner-up of every object, and whether it has no label anywhere."""
     names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
-    return to_csv(names | columns_of(run.model.to_frame()), safe=safe)
+    columns: dict[str, Any] = columns_of(run.model.to_frame())
+    columns["confidence"] = np.round(columns["confidence"], DIGITS)
+    return to_csv(names | columns, safe=safe)
 
 
 def agreement_csv(found: Agreement, safe: bool = False) -> str:

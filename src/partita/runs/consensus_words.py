@@ -10,6 +10,7 @@ from partita.runs.words import (
     chances_in_words,
     confidence,
     described_warnings,
+    doubt_in_words,
     placed_in_words,
     short,
     sizes_in_words,
@@ -43,6 +44,7 @@ def describe_consensus(run: Run) -> list[str]:
     model, request = run.model, run.input.request
     (names,) = row_names(run.input.ids, request.id, model.labels_.size).values()
     lines = [
+        *doubt_in_words(run, "ensemble", "object"),
         f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(np.bincount(model.labels_), 'object')}."
         f" How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}.",
         placed_in_words(confidence(model), model.n_clusters_, names),

@@ -9,8 +9,9 @@ import numpy as np
 
 import partita
 from partita.posterior import Posterior
+from partita.posterior.support import MOST_CLUSTERS, Support
 from partita.runs.clustering import Run
-from partita.runs.columns import columns_of, to_csv
+from partita.runs.columns import DIGITS, columns_of, to_csv
 from partita.runs.run_folder import RunFolder
 from partita.runs.words import CONFIDENT, confidence, group_sizes
 
@@ -19,6 +20,8 @@ SUMMARY = "summary.json"
 PREDICTIONS = "predictions.csv"
 FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
 COMMAND = "partita cluster"
+RESERVED = ("label", "confidence", "group", "group_confidence", "probability", "runner_up", "novelty", "empty")
+"""Names of columns that are partita's own."""
 
 
 def write_run(run: Run, folder: RunFolder, *, safe_csv: bool = False) -> None:
@@ -32,16 +35,23 @@ def write_run(run: Run, folder: RunFolder, *, safe_csv: bool = False) -> None:
 
 
 def labels_csv(run: Run, safe: bool = False) -> str:
-    """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
+    """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell.
+
+    Where clusters were merged, also the group and the confidence in that.
+    """
     names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
-    return to_csv(names | columns_of(run.model.to_frame()), safe=safe)
+    columns: dict[str, Any] = columns_of(run.model.to_frame())
+    columns["confidence"] = np.round(columns["confidence"], DIGITS)
+    if run.groups is not None:
+        columns |= {"group": run.groups.labels, "group_confidence": np.round(run.groups.confidence, DIGITS)}
+    return to_csv(names | columns, safe=safe)
 
 
 def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[str, Any]:
     """The first column of a file of rows: the ids under their own name, or row numbers from 0."""
     if ids is None or name is None:
         return {"row": np.arange(n_rows)}
-    taken = name in ("label", "confidence", "probability", "runner_up", "novelty", "empty")
+    taken = name in RESERVED
     return {"id" if taken else name: [_id_text(value) for value in ids]}
 
 
@@ -61,6 +71,7 @@ def summary(run: Run) -> dict[str, Any]:
         "n_clusters": int(model.n_clusters_),
         **_number(run),
         "sizes": group_sizes(model).tolist(),
+        **_merged(run),
         "n_confident": int((confidence(model) >= CONFIDENT).sum()),
         "n_empty_rows": int(table.empty_rows.sum()),
         "converged": bool(model.converged_),
@@ -74,6 +85,25 @@ def summary(run: Run) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "version": partita.__version__,
     }
+
+
+def _merged(run: Run) -> dict[str, Any]:
+    """The groups that clusters form, and of sampling what the draws say for the clusters."""
+    merged = {"group_sizes": None if run.groups is None else run.groups.sizes.tolist()}
+    if not run.input.request.samples:
+        return merged
+    found = run.model.estimate_
+    return merged | {
+        "diffuse": found.diffuse,
+        "groups_verdict": found.verdict,
+        "support": None if found.n_clusters > MOST_CLUSTERS else _support(found.support),
+        "support_cost": round(found.support_cost, DIGITS),
+    }
+
+
+def _support(support: Support) -> dict[str, list[float]]:
+    """Both shares of every cluster."""
+    return {name: np.round(getattr(support, name), DIGITS).tolist() for name in ("together", "apart")}
 
 
 def _number(run: Run) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from partita.atomic import replacing
 from partita.fitting import Fitting
 from partita.posterior.membership import runners_up
-from partita.runs.columns import to_csv
+from partita.runs.columns import DIGITS, to_csv
 from partita.runs.folder import MODEL, PREDICTIONS, SUMMARY, row_names
 from partita.runs.manifest import MANIFEST, Manifest, UnusableManifestError, read_manifest, recognise
 from partita.runs.run_folder import RunFolder
@@ -148,9 +148,9 @@ def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: 
     ids = frame.column(name).to_pylist() if name else None
     columns = row_names(ids, name, len(labels)) | {
         "label": labels,
-        "probability": probabilities.max(axis=1),
+        "probability": np.round(probabilities.max(axis=1), DIGITS),
         "runner_up": runners_up(labels, probabilities),
-        "novelty": model.novelty(rows),
+        "novelty": np.round(model.novelty(rows), DIGITS),
     }
     if rows.empty_rows.any():
         columns["empty"] = rows.empty_rows

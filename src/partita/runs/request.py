@@ -37,6 +37,10 @@ class Request:
         How many groups the prior expects among the table's rows; None: the prior learns it.
     engine : str
         As in `Mixture`; "em" chooses among 1 to 10 groups by BIC.
+    n_clusters, loss, entropy, max_clusters, min_size, min_support
+        As in `Mixture`; ``loss`` by name.
+    groups : int or str
+        How many groups the estimated clusters are merged into: a number, "auto" or "none".
     chains, draws, max_time, seed
         As in `Mixture`.
     max_unpacked : int or None
@@ -50,6 +54,13 @@ class Request:
     prior: str | None = None
     expected_clusters: float | None = None
     engine: str = "gibbs"
+    n_clusters: int | None = None
+    groups: int | str = "auto"
+    loss: str = "vi"
+    entropy: float = 0.0
+    max_clusters: int | str | None = None
+    min_size: int | None = None
+    min_support: float = 0.5
     chains: int = 4
     draws: int | str = "auto"
     max_time: float | None = MAX_TIME
@@ -130,6 +141,16 @@ def seconds_of(value: str) -> float | None:
     if not (isfinite(seconds) and seconds > 0):
         raise ValueError(f"--max-time must be a positive number of seconds, or none for no limit; got {value!r}.")
     return seconds
+
+
+def number_of(option: str, value: str | None, *names: str) -> int | str | None:
+    """A whole number of at least 1, or one of the names; None where there is none."""
+    if value is None or value in names:
+        return value
+    if not (value.isascii() and value.isdigit() and int(value) > 0):
+        also = "".join(f", or {name!r}" for name in names)
+        raise ValueError(f"{option} must be a whole number of at least 1{also}; got {value!r}.")
+    return int(value)
 
 
 def draws_of(value: str) -> int | str:

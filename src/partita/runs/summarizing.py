@@ -23,7 +23,7 @@ class SummaryRequest:
     ----------
     draws : Path
         Whatever `Posterior.from_draws` reads from a file.
-    loss, max_clusters, min_size, runs, seed
+    loss, max_clusters, min_size, min_support, runs, seed
         As in `Posterior.estimate`; ``loss`` by name.
     entropy : float
         As in `Posterior.regularize_entropy`; 0 leaves the weights of the draws as they are.
@@ -34,8 +34,9 @@ class SummaryRequest:
     draws: Path
     loss: str = "vi"
     entropy: float = 0.0
-    max_clusters: int | None = None
+    max_clusters: int | str | None = None
     min_size: int | None = None
+    min_support: float = 0.0
     runs: int = 16
     seed: int = 0
     max_unpacked: int | None = None
@@ -123,6 +124,7 @@ def _estimate(posterior: Posterior, request: SummaryRequest) -> Estimate:
         loss=request.loss,
         max_clusters=request.max_clusters,
         min_size=request.min_size,
+        min_support=request.min_support,
         runs=request.runs,
         n_jobs=-1,
         random_state=request.seed,

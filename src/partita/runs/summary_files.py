@@ -7,7 +7,7 @@ import numpy as np
 
 import partita
 from partita.posterior.membership import is_large, runners_up
-from partita.runs.columns import to_csv
+from partita.runs.columns import DIGITS, to_csv
 from partita.runs.folder import MODEL, SUMMARY, draw
 from partita.runs.run_folder import RunFolder
 from partita.runs.summarizing import Summary
@@ -39,7 +39,7 @@ def labels_csv(summary: Summary, safe: bool = False) -> str:
         {
             "object": summary.object_names,
             "label": found.labels,
-            "confidence": found.confidence,
+            "confidence": np.round(found.confidence, DIGITS),
             "runner_up": others,
         },
         safe=safe,
@@ -54,6 +54,8 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "n_chains": posterior.n_chains,
         "n_objects": posterior.n_objects,
         "loss": request.loss,
+        "diffuse": found.diffuse,
+        "groups_verdict": found.verdict,
         "expected_loss": found.expected_loss,
         "n_clusters": found.n_clusters,
         "n_clusters_probabilities": {str(k): round(p, 6) for k, p in posterior.n_clusters().items()},

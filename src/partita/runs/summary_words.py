@@ -26,6 +26,7 @@ def describe_summary(summary: Summary) -> list[str]:
     request, found = summary.given.request, summary.estimate
     left_out = summary.posterior.n_objects - int(summary.sizes.sum())
     lines = [
+        *([found.verdict] if found.diffuse else []),
         f"{count_of(found.n_clusters, 'group')} of {sizes_in_words(summary.sizes, 'object')}."
         f" Expected loss ({request.loss}): {found.expected_loss:.4g}.",
         f"How many groups there are{' after the weighting' if request.entropy else ''}:"

@@ -10,6 +10,7 @@ from partita.mixture import Mixture
 from partita.runs.clustering import Input, Run
 from partita.runs.columns import columns_of
 from partita.runs.how_found import advice, chosen_in_words, how_found
+from partita.runs.pieces import groups_in_words, unmet_in_words
 from partita.table import Table
 from partita.table.wording import count_of
 
@@ -21,6 +22,7 @@ COLUMNS_PER_GROUP = 3
 LEAST_SURE = 3  # objects that are named
 LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
 MOST_LETTERS = 40  # of a name
+ONE_GROUP = "With one group no {} has another to belong to: the picture shows how much the draws agree."
 FEW_VALUES = 10  # of whole numbers, which may be codes,
 LARGEST_CODE = 1e6  # unless they are larger
 
@@ -52,9 +54,13 @@ def describe_run(run: Run) -> list[str]:
     model = run.model
     sure = int((confidence(model) >= CONFIDENT).sum())
     lines = [
+        *doubt_in_words(run, "table", "row"),
         f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(group_sizes(model), 'row')}."
-        f" How many groups there are: {_number_in_words(run)}.",
-        f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more.",
+        f" {_number_in_words(run)}",
+        f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more."
+        if model.n_clusters_ > 1
+        else ONE_GROUP.format("row"),
+        *_groups_in_words(run),
         how_found(run),
     ]
     if model.n_clusters_ > 1:
@@ -85,20 +91,42 @@ def confidence(model: Fitted) -> np.ndarray:
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
 
 
+def doubt_in_words(run: Run, what: str, noun: str) -> list[str]:
+    """That the draws determine no groups, where that is so: the first thing to know."""
+    if not run.input.request.samples or not run.model.estimate_.diffuse:
+        return []
+    verdict = run.model.estimate_.verdict.replace("The draws do not", f"This {what} does not")
+    return [verdict.replace("object", noun)]
+
+
 def _number_in_words(run: Run) -> str:
+    model = run.model
+    if model.n_clusters is not None:
+        return model.groups_note_
     if run.input.request.engine == "em":
-        return chosen_in_words(run.model)
-    return chances_in_words(run.model.posterior_.n_clusters(), run.model.n_clusters_)
+        return f"How many groups there are: {chosen_in_words(model)}."
+    return f"How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}."
+
+
+def _groups_in_words(run: Run) -> list[str]:
+    groups, unmet = run.groups, unmet_in_words(run.model, run.input.request.groups)
+    if groups is None:
+        return [unmet] if unmet else []
+    return [groups_in_words(groups, sizes_in_words(groups.sizes, "row"), CONFIDENT)]
 
 
 def chances_in_words(chances: Mapping[int, float], n_clusters: int) -> str:
-    """The most probable numbers of groups, and that of the estimate where it is not among them."""
+    """The most probable numbers of groups, and how that of the estimate compares where it is not among them."""
     likely = sorted(chances, key=lambda k: -chances[k])[:3]
     told = ", ".join(f"{k} with probability {chances[k]:.2f}" for k in likely if chances[k] >= 0.005)
     if n_clusters in likely:
         return told
-    own = chances.get(n_clusters, 0.0)
-    return f"{told}; {n_clusters} ({own:.2f}) is the best summary: groups that come and go are not in it"
+    more, fewer = (sum(p for k, p in chances.items() if (k > n_clusters) is side) for side in (True, False))
+    fewer -= chances.get(n_clusters, 0.0)
+    are = f"{n_clusters} {'is' if n_clusters == 1 else 'are'} reported"
+    if more >= fewer:
+        return f"{told}; {are}, fewer than in {more:.0%} of the draws: groups that come and go are left out"
+    return f"{told}; {are}, more than in {fewer:.0%} of the draws: which of them are one changes from draw to draw"
 
 
 def sizes_in_words(sizes: np.ndarray, noun: str) -> str:
@@ -113,7 +141,7 @@ def sizes_in_words(sizes: np.ndarray, noun: str) -> str:
 def placed_in_words(confidence: np.ndarray, n_clusters: int, names: Sequence[Any]) -> str:
     """How many objects are placed surely, and which least; nan is an object without a place."""
     if n_clusters == 1:
-        return "With one group no object has another to belong to: the picture shows how much the draws agree."
+        return ONE_GROUP.format("object")
     n_sure, n_placed = int((confidence >= CONFIDENT).sum()), int((~np.isnan(confidence)).sum())
     words = f"{n_sure} of {n_placed} objects are placed with confidence {CONFIDENT} or more"
     least = [i for i in np.argsort(confidence, kind="stable")[:LEAST_SURE] if confidence[i] < CONFIDENT]
