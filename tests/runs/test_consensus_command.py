@@ -151,7 +151,9 @@ def test_is_what_python_finds(file, partita, tmp_path):
     rows = rows_of(tmp_path / "out" / "labels.csv")
     assert [row["row"] for row in rows] == [str(i) for i in range(60)]
     assert labels_in(tmp_path / "out") == model.labels_.tolist()
-    np.testing.assert_allclose([float(row["confidence"]) for row in rows], model.probabilities_.max(axis=1), rtol=1e-7)
+    np.testing.assert_allclose(
+        [float(row["confidence"]) for row in rows], model.probabilities_.max(axis=1), atol=5.1e-7
+    )
     assert list(about(tmp_path / "out")["agreement"].values()) == pytest.approx(model.base_agreement_)
 
 

@@ -55,8 +55,10 @@ def test_the_numbers_are_those_of_the_library(run, partita, tmp_path):
     assert [row["row"] for row in rows] == ["0", "1"]
     model = package.load(run / "posterior.partita")
     probabilities = model.predict_proba(tmp_path / "new.csv")
-    np.testing.assert_allclose([float(row["probability"]) for row in rows], probabilities.max(axis=1), rtol=1e-7)
-    np.testing.assert_allclose([float(row["novelty"]) for row in rows], model.novelty(tmp_path / "new.csv"), rtol=1e-7)
+    np.testing.assert_allclose([float(row["probability"]) for row in rows], probabilities.max(axis=1), atol=5.1e-7)
+    np.testing.assert_allclose(
+        [float(row["novelty"]) for row in rows], model.novelty(tmp_path / "new.csv"), atol=5.1e-7
+    )
 
 
 def test_text_that_looks_like_numbers_in_the_new_table_stays_text(partita, tmp_path):

@@ -277,7 +277,9 @@ def test_one_group_and_more_groups_than_any_draw_are_put_in_words(partita, tmp_p
         in partita("summarize", tmp_path / "noise.csv", "--out", tmp_path / "one").out
     )
     (tmp_path / "pairs.csv").write_text("a,b,c,d\n0,0,1,1\n0,1,0,1\n0,1,1,0\n")
-    said = partita("summarize", tmp_path / "pairs.csv", "--loss", "binder", "--out", tmp_path / "out").out
+    said = partita(
+        "summarize", tmp_path / "pairs.csv", "--loss", "binder", "--max-clusters", "n", "--out", tmp_path / "out"
+    ).out
     assert "4 groups" in said
     assert "No draw has more than 2 groups: --max-clusters 2 keeps to that." in said
 
