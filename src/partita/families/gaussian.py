@@ -105,8 +105,8 @@ class Gaussian(Family, name="gaussian"):
             dof = float(max(2 * d, d + 2))
         else:
             dof = scalar("dof", self.dof, above=d - 1.0)
-        precision = MEAN_PRECISION if _is_open(self.mean_precision) else scalar("mean_precision", self.mean_precision)
-        if _is_open(self.scale):
+        precision = MEAN_PRECISION if is_open(self.mean_precision) else scalar("mean_precision", self.mean_precision)
+        if is_open(self.scale):
             scale = np.diag(EXPECTED_VARIANCE * max(dof - d - 1.0, 1.0) * variance)
         else:
             scale = scale_matrix(self.scale, d)
@@ -115,9 +115,9 @@ class Gaussian(Family, name="gaussian"):
     def _diagonal(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
         d = len(columns)
         dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
-        given = MEAN_PRECISION if _is_open(self.mean_precision) else self.mean_precision
+        given = MEAN_PRECISION if is_open(self.mean_precision) else self.mean_precision
         precision = per_column("mean_precision", given, d)
-        if _is_open(self.scale):
+        if is_open(self.scale):
             scale = EXPECTED_VARIANCE * np.maximum(dof - 2.0, 1.0) * variance
         else:
             scale = per_column("scale", self.scale, d)
@@ -133,7 +133,7 @@ class Gaussian(Family, name="gaussian"):
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
-        """Every covariance on six rows of two columns, cells missing (one for the full covariance)."""
+        """Every covariance on six rows of two columns, cells missing (one for the full covariance); two that learn."""
         x = np.array([[-1.2, 0.3], [-0.9, np.nan], [0.1, -0.2], [1.1, 0.9], [1.4, 1.3], [0.2, -1.5]])
         more_missing = x.copy()
         more_missing[4, 0] = more_missing[5, 1] = np.nan
@@ -142,10 +142,12 @@ class Gaussian(Family, name="gaussian"):
             (cls(covariance="full", dof=4.0, scale=0.8), read(x, standardize=False)),
             (cls(covariance="diag", mean_precision=0.3), read(more_missing, standardize=False)),
             (cls(covariance="known", variance=0.4), read(more_missing, standardize=False)),
+            (cls(scale=Gamma(3.0, 2.0), mean_precision=Gamma(2.0, 5.0)), read(x, standardize=False)),
+            (cls(covariance="diag", scale=Gamma(3.0, 2.0)), read(more_missing, standardize=False)),
         ]
 
 
-def _is_open(option: Any) -> bool:
+def is_open(option: Any) -> bool:
     """Whether an option is left to the table, and perhaps learned from there on."""
     return option is None or isinstance(option, Gamma)
 
