@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.model import Model
+from partita.engines.model import Model, state_from
 from partita.families.base import Conjugate
 from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
 from partita.kernels.gibbs import sweep
@@ -52,7 +52,8 @@ class Gibbs(Parameters):
 
     Every sweep reseats each row in turn given all others, parameters summed out, then proposes
     ``merge_split`` splits or merges of whole clusters (Dahl 2003), then draws the concentration and what the family
-    learns. Exact for every conjugate family and every prior. Cost per sweep: rows x clusters predictive densities.
+    learns (of Gaussian groups after every fourth sweep). Exact for every conjugate family and every prior. Cost per
+    sweep: rows x clusters predictive densities.
 
     Rows that open and leave tiny clusters are what the number of clusters waits for. Those that were in a cluster of at
     most 5 rows in sweeps 10 to 49 are reseated up to 20 more times in every later sweep, within 0.3
@@ -111,7 +112,7 @@ class Gibbs(Parameters):
             state, log_joint, _ = self._sweep(rng, state, model, state.again, 0)
         state = self._watch_dust(state)
         state = self._learn(rng, state, model)
-        state = self._learn_likelihood(rng, state, model)
+        state = self._learn_likelihood(rng, state)
         info = self._info(state, log_joint, n_accepted)
         return replace(state, n_sweeps=state.n_sweeps + 1), info
 
@@ -158,13 +159,13 @@ class Gibbs(Parameters):
         prior = model.prior.recompiled(state.prior, model.total, concentration, n_slots)
         return replace(state, concentration=concentration, prior=prior)
 
-    def _learn_likelihood(self, rng, state: GibbsState, model: Model) -> GibbsState:
-        """Draw what the likelihood learns, and make the caches of all slots anew."""
-        if not state.likelihood.learns:
+    def _learn_likelihood(self, rng, state: GibbsState) -> GibbsState:
+        """Draw what the likelihood learns, if that is due, and make the caches of all slots anew."""
+        if not state.likelihood.learns or state.n_sweeps % state.likelihood.sweeps_per_draw:
             return state
         stats = state.likelihood.stats_of(state.slots)
         likelihood = state.likelihood.redrawn(rng, stats[state.allocation.sizes > 0])
-        return replace(state, likelihood=likelihood, slots=replace(model, likelihood=likelihood).state_from(stats))
+        return replace(state, likelihood=likelihood, slots=state_from(likelihood, stats))
 
     def _info(self, state: GibbsState, log_joint: float, n_accepted: int) -> GibbsInfo:
         sizes = state.allocation.sizes[state.allocation.sizes > 0]

@@ -140,16 +140,16 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
 
     def scale_evidence(self, stats: np.ndarray) -> ScaleEvidence:
         """Every cluster's squares around its mean and that of the prior, column by column in units of its scale."""
-        n, k, _, mean, _ = self._posterior(stats)
-        squares = np.maximum(stats[:, 2 * self.mean.size :] - k * mean**2, 0.0)
-        return ScaleEvidence(self.dof, n, squares / self.base_scale)
+        n, total, squares = _moments(stats)
+        around = np.maximum(squares - total**2 / (self.mean_precision + n), 0.0)
+        return ScaleEvidence(float(self.dof.sum()) * stats.shape[0], self.dof + n, around / self.base_scale)
 
     def precision_evidence(self, stats: np.ndarray) -> PrecisionEvidence:
         """Squared distances of the clusters' means, column by column, in units of scale plus squares around them."""
-        n, total, squares = np.split(stats, 3, axis=-1)
+        n, total, squares = _moments(stats)
         mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0.0)
         spread = self.scale + np.maximum(squares - n * mean**2, 0.0)
-        return PrecisionEvidence(1, self.dof, n, mean**2 / spread)
+        return PrecisionEvidence(1, n, self.dof + n, mean**2 / spread)
 
     def with_learned(self, **values: float) -> Self:
         """The same model at these values, sharing the tables that they leave as they are."""
@@ -233,3 +233,9 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         n = labels.shape[0]
         x = self.mean + means[labels] + deviations[labels] * rng.standard_normal((n, self.mean.shape[0]))
         return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+def _moments(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """n, sum x and sum x^2, each (K, d)."""
+    d = stats.shape[1] // 3
+    return stats[:, :d], stats[:, d : 2 * d], stats[:, 2 * d :]

@@ -167,7 +167,8 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         n, total, second = self._moments(stats)
         k = self.mean_precision + n
         scatter = self._white @ _scatter(k, total / k[:, None], second) @ self._white.T
-        return ScaleEvidence(self.dof, n[:, None], np.maximum(np.linalg.eigvalsh(scatter), 0.0))
+        ratios = np.maximum(np.linalg.eigvalsh(scatter), 0.0)
+        return ScaleEvidence(self.dof * ratios.size, np.repeat(self.dof + n, self.mean.size), ratios)
 
     def precision_evidence(self, stats: np.ndarray) -> PrecisionEvidence:
         """Mahalanobis distances of the clusters' means, in units of the scale plus their scatter."""
@@ -175,7 +176,7 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         mean = np.divide(total, n[:, None], out=np.zeros_like(total), where=n[:, None] > 0.0)
         spread = self.scale + _scatter(n, mean, second)
         distances = np.einsum("kj,kj->k", mean, np.linalg.solve(spread, mean[..., None])[..., 0])
-        return PrecisionEvidence(self.mean.shape[0], self.dof, n, np.maximum(distances, 0.0))
+        return PrecisionEvidence(self.mean.size, n, self.dof + n, np.maximum(distances, 0.0))
 
     def log_predictive_by_column(self, rows: WishartRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Student-t terms, each given the observed cells before it or, in reverse, behind it."""
