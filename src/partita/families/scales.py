@@ -13,8 +13,8 @@ the second by the determinant of a rank-one change. A column of a diagonal covar
 with one s and one k0. Eigenvalues and distances are computed once, so that a value costs K d logs. The first is concave
 in log s and has one maximum; of the second a maximum is found uphill from the present value.
 
-Rows that are equal in a column make the first grow without bound as s -> 0, so s is kept at 1e-8 or above: groups
-then have a ten-thousandth of the spread that S0 expects.
+Where the scatter of large clusters is singular (equal rows, columns that are sums of others under a full covariance)
+the first grows without bound as s -> 0. So s is kept at 1e-8 or above: a ten-thousandth of the spread that S0 expects.
 """
 
 import math
