@@ -52,8 +52,7 @@ class Gibbs(Parameters):
 
     Every sweep reseats each row in turn given all others, parameters summed out, then proposes
     ``merge_split`` splits or merges of whole clusters (Dahl 2003), then draws the concentration and what the family
-    learns (of Gaussian groups after every fourth sweep). Exact for every conjugate family and every prior. Cost per
-    sweep: rows x clusters predictive densities.
+    learns. Exact for every conjugate family and every prior. Cost per sweep: rows x clusters predictive densities.
 
     Rows that open and leave tiny clusters are what the number of clusters waits for. Those that were in a cluster of at
     most 5 rows in sweeps 10 to 49 are reseated up to 20 more times in every later sweep, within 0.3
@@ -160,8 +159,8 @@ class Gibbs(Parameters):
         return replace(state, concentration=concentration, prior=prior)
 
     def _learn_likelihood(self, rng, state: GibbsState) -> GibbsState:
-        """Draw what the likelihood learns, if that is due, and make the caches of all slots anew."""
-        if not state.likelihood.learns or state.n_sweeps % state.likelihood.sweeps_per_draw:
+        """Draw what the likelihood learns, and make the caches of all slots anew."""
+        if not state.likelihood.learns:
             return state
         stats = state.likelihood.stats_of(state.slots)
         likelihood = state.likelihood.redrawn(rng, stats[state.allocation.sizes > 0])

@@ -54,8 +54,6 @@ class Conjugate(ABC):
     kind: ClassVar[Kind]
     #: Positions of its columns within the table's block of their kind.
     columns: np.ndarray
-    #: After how many sweeps a sampler draws what is ``learned``: more than one where that takes long beside a sweep.
-    sweeps_per_draw: int = 1
 
     @abstractmethod
     def rows(self, table: Table) -> NamedTuple:

@@ -41,7 +41,6 @@ class Product(Conjugate):
         count: GammaPoisson,
     ):
         self.blocks: tuple[Any, ...] = (full, diagonal, known, categorical, count)
-        self.sweeps_per_draw = max([block.sweeps_per_draw for block in self.blocks if block.learns], default=1)
 
     @property
     def columns_are_independent(self) -> bool:

@@ -28,7 +28,6 @@ from partita.priors.hyperpriors import Gamma, Slopes, newton_on_log, slice_updat
 LEAST_SCALE = 1e-8
 LOG_TOLERANCE = 1e-6  # of two numbers that are moved in turn
 MOST_ROUNDS = 100
-SWEEPS_PER_DRAW = 4  # which of small tables take as long as a draw; partitions are what a chain waits for
 WIDTHS = 3.0  # of a slice, in standard deviations that so many clusters suggest
 
 
@@ -144,7 +143,6 @@ class LearnsScale:
     multiplier: float
     scale: np.ndarray
     mean_precision: np.ndarray | float
-    sweeps_per_draw = SWEEPS_PER_DRAW
 
     def scale_evidence(self, stats: np.ndarray) -> ScaleEvidence:
         """What the clusters say of the multiplier at the present mean_precision."""
