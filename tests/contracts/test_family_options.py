@@ -8,8 +8,9 @@ from tests.contracts.cases import EXAMPLES, every_example
 
 import partita.families
 from partita.families import FAMILIES, Family
+from partita.priors import Gamma
 
-NAMES = {**vars(partita.families), "Waiting": toy_family.Waiting}
+NAMES = {**vars(partita.families), "Waiting": toy_family.Waiting, "Gamma": Gamma}
 
 
 @every_example

@@ -69,7 +69,9 @@ def _separated_gaussian() -> Example:
     return Example("gaussian-separated", family.resolve(table), table)
 
 
-EXAMPLES = _registered()
+EXAMPLES = [example for example in _registered() if not example.likelihood.learns]
+#: Their enumeration is over what they learn as well: test_learned_scale.py.
+LEARNED = [example for example in _registered() if example.likelihood.learns]
 COMPLETE_GAUSSIAN = _complete_gaussian()
 SEPARATED_GAUSSIAN = _separated_gaussian()
 #: Rows of these keep their cells: what is not observed was dropped.

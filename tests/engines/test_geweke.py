@@ -1,4 +1,4 @@
-"""Geweke's joint test of the engine with learned concentrations."""
+"""Geweke's joint test of the engine with learned concentrations, scales, precisions of means and pseudocounts."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,12 @@ from tests.oracles.geweke import chain_draws, forward_draws, limit, z_scores
 
 from partita.engines.gibbs import Gibbs
 from partita.families import Categorical, Count, Gaussian
+from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
 from partita.table import Table
 
 HYPER = Gamma(2.0, 2.0)
+WIDTH = Gamma(4.0, 3.0)
 DIRICHLET = DirichletProcess(concentration=HYPER)
 STICKS = StickBreaking(n_components=4, concentration=HYPER)
 FINITE = FiniteDirichlet(n_components=4, concentration=HYPER)
@@ -30,6 +32,9 @@ def examples() -> dict[str, Example]:
         "diag": (Gaussian(covariance="diag", mean=0.3, mean_precision=1.5, dof=8.0, scale=6.0), numbers),
         "full": (Gaussian(mean=0.3, mean_precision=1.5, dof=8.0, scale=[[5.0, 1.0], [1.0, 4.0]]), numbers),
         "categorical": (Categorical(pseudocount=0.8), Table.read(codes)),
+        "diag-learned": (Gaussian(covariance="diag", mean=0.3, dof=8.0, scale=WIDTH, mean_precision=WIDTH), numbers),
+        "full-learned": (Gaussian(mean=0.3, dof=8.0, scale=WIDTH, mean_precision=WIDTH), numbers),
+        "categorical-learned": (Categorical(pseudocount=WIDTH), Table.read(codes)),
         "count": (Count(shape=3.0, rate=[1.0, 2.0]), counts),
     }
     return {name: Example(name, family.resolve(table), table) for name, (family, table) in pairs.items()}
@@ -50,6 +55,9 @@ PAIRS = [
     ("count", STICKS),
     ("full", DIRICHLET),
     ("full", STICKS),
+    ("diag-learned", DIRICHLET),
+    ("full-learned", DIRICHLET),
+    ("categorical-learned", DIRICHLET),
 ]
 
 
@@ -71,7 +79,17 @@ def test_both_simulators_agree(example, prior):
 
 def prior_draws_are_slow(example):
     """Whether parameters hold covariance matrices, drawn one by one."""
-    return example.name == "full"
+    return example.name.startswith("full")
+
+
+@one_worker(MODELS["diag-learned"])
+def test_the_test_sees_a_draw_of_the_scale_as_if_every_row_were_there_twice(monkeypatch):
+    right = NormalInverseGamma.redrawn
+    monkeypatch.setattr(NormalInverseGamma, "redrawn", lambda self, rng, stats: right(self, rng, 2.0 * stats))
+    model = MODELS["diag-learned"].model(DIRICHLET)
+    forward = forward_draws(model, n_draws=2500, seed=21)
+    chain = chain_draws(Gibbs(merge_split=2), model, n_draws=2500, seed=22)
+    assert abs(z_scores(forward, chain)["log of what is learned"]) > limit()
 
 
 class CountsClustersTwice(DirichletProcess):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from tests.contracts.cases import mixed_table
-from tests.engines.models import EXAMPLES, parameters, take_rows
+from tests.engines.models import EXAMPLES, LEARNED, parameters, take_rows
 from tests.engines.variational_models import PRIORS, encoded, random_responsibilities, run
 
 from partita.engines.model import Model
@@ -55,7 +55,7 @@ def assert_same_statistics(first, second):
 # --- rows -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, PRIORS[1::3]))
+@pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, *LEARNED], PRIORS[1::3]))
 @pytest.mark.parametrize("tries_merges", [False, True])
 def test_statistics_of_parts_add_up(example, prior, tries_merges):
     model = example.model(prior)

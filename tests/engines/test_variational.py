@@ -6,7 +6,7 @@ from scipy.special import digamma, gammaln, softmax, xlogy
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import BayesianGaussianMixture
-from tests.engines.models import CATEGORICAL, EXAMPLES, WITHOUT_DRAWN_CELLS, parameters, take_rows
+from tests.engines.models import CATEGORICAL, EXAMPLES, LEARNED, WITHOUT_DRAWN_CELLS, parameters, take_rows
 from tests.engines.variational_models import (
     PRIORS,
     best_responsibilities,
@@ -29,7 +29,7 @@ EVIDENCE = [
     (StickBreaking(n_components=3, concentration=1.0), -15.5702637824),
     (FiniteDirichlet(n_components=3, concentration=1.0), -15.9154544883),
 ]
-every_model = pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, PRIORS))
+every_model = pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, *LEARNED], PRIORS))
 
 
 def rounding(bound):

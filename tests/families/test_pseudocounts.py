@@ -122,10 +122,12 @@ class TestOption:
         with pytest.raises(ValueError, match="Gamma's rate"):
             Categorical(pseudocount=Gamma(1.0, -1.0)).resolve(self.table())
 
-    def test_mixed_says_what_to_do_instead(self):
-        family = Mixed(families={"categorical": Categorical(pseudocount=None)})
-        with pytest.raises(ValueError, match=r"cannot learn the pseudocount of .* Categorical\(pseudocount=1\.0\)"):
-            family.resolve(self.table())
+    def test_mixed_learns_it_as_categorical_does(self):
+        alone = Categorical(pseudocount=None).resolve(self.table())
+        mixed = Mixed(families={"categorical": Categorical(pseudocount=None)}).resolve(self.table())
+        stats = alone.suffstats(alone.rows(self.table()), np.random.default_rng(0).dirichlet(np.ones(2), 5))
+        assert mixed.learned == alone.learned
+        assert mixed.relearned(stats).learned == alone.relearned(stats).learned
 
     def test_em_holds_it_at_the_mean(self):
         assert self.objectives(Gamma(4.0, 2.0)) == self.objectives(2.0) != self.objectives(1.0)

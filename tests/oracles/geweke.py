@@ -1,8 +1,8 @@
 """Geweke's joint distribution test: two simulators of parameters and data that must agree.
 
-One draws concentration, partition, parameters and data from the top down. The other alternates one step of the
-engine given the data with new parameters and data given the partition. Any step that does not keep
-its conditional distribution pulls the second away from the first (Geweke 2004, Getting it right).
+One draws concentration, what the likelihood learns, partition, parameters and data from the top down. The other
+alternates one step of the engine given the data with new parameters and data given the partition. Any step that does
+not keep its conditional distribution pulls the second away from the first (Geweke 2004, Getting it right).
 """
 
 from dataclasses import replace
@@ -13,8 +13,8 @@ from arviz_stats.base import array_stats
 from scipy.stats import norm
 
 from partita.engines.gibbs import Gibbs, GibbsState
-from partita.engines.model import Model
-from partita.families import Cells
+from partita.engines.model import Model, state_from
+from partita.families import Cells, Conjugate
 from partita.table import Table
 
 LEVEL = 1e-5
@@ -29,6 +29,7 @@ NAMES = (
     "first row",
     "square of the first row",
     "product of two rows",
+    "log of what is learned",  # the last: without it nothing is learned
 )
 
 
@@ -51,13 +52,14 @@ def forward_draws(model: Model, *, n_draws: int, seed: int) -> np.ndarray:
     """Independent draws of the joint distribution from the top down, as statistics (draws, names)."""
     rng = np.random.default_rng(seed)
     n = model.table.n_rows
-    out = np.empty((n_draws, len(NAMES)))
+    out = np.empty((n_draws, len(NAMES) - (not model.likelihood.learns)))
     for draw in range(n_draws):
         concentration = model.prior.hyperprior.sample(rng)
         labels = model.prior.sample_partition_given(n, rng, concentration)
-        params = model.likelihood.sample_params(rng, no_rows(model, labels.max() + 1))
-        cells = model.likelihood.simulate(rng, params, labels)
-        out[draw] = statistics(labels, concentration, cells)
+        likelihood = from_hyperprior(rng, model.likelihood)
+        params = likelihood.sample_params(rng, no_rows(model, labels.max() + 1))
+        cells = likelihood.simulate(rng, params, labels)
+        out[draw] = statistics(labels, concentration, cells, likelihood)
     return out
 
 
@@ -71,18 +73,24 @@ def chain_draws(engine: Gibbs, model: Model, *, n_draws: int, seed: int) -> np.n
     cells = first_cells(rng, model)
     model = replace(model, table=hide(model.table, cells, hidden))
     state = engine.init(rng, model)
-    out = np.empty((n_draws, len(NAMES)))
+    out = np.empty((n_draws, len(NAMES) - (not model.likelihood.learns)))
     for draw in range(-WARMUP, n_draws):
         state, _ = engine.step(rng, state, model)
         labels = state.allocation.labels
-        used = model.likelihood.stats_of(state.slots)[: labels.max() + 1]
-        params = model.likelihood.sample_params(rng, used)
-        cells = model.likelihood.simulate(rng, params, labels)
+        used = state.likelihood.stats_of(state.slots)[: labels.max() + 1]
+        params = state.likelihood.sample_params(rng, used)
+        cells = state.likelihood.simulate(rng, params, labels)
         model = replace(model, table=hide(model.table, cells, hidden))
         state = with_cells(state, model, cells)
         if draw >= 0:
-            out[draw] = statistics(labels, state.concentration, cells)
+            out[draw] = statistics(labels, state.concentration, cells, state.likelihood)
     return out
+
+
+def from_hyperprior(rng: np.random.Generator, likelihood: Any) -> Any:
+    """The likelihood with what it learns drawn from its hyperpriors."""
+    values = {name: likelihood.hyperpriors[name].sample(rng) for name in likelihood.learned}
+    return likelihood.with_learned(**values) if values else likelihood
 
 
 def no_rows(model: Model, n_clusters: int) -> np.ndarray:
@@ -114,10 +122,10 @@ def with_cells(state: GibbsState, model: Model, cells: Cells) -> GibbsState:
         known = replace(model.table, numeric=cells.numeric)
         rows.x[:] = model.likelihood.rows(known).x
     stats = model.stats_of(rows, state.allocation.labels, state.allocation.sizes.size)
-    return replace(state, rows=rows, slots=model.state_from(stats))
+    return replace(state, rows=rows, slots=state_from(state.likelihood, stats))
 
 
-def statistics(labels: np.ndarray, concentration: float, cells: Cells) -> list[float]:
+def statistics(labels: np.ndarray, concentration: float, cells: Cells, likelihood: Conjugate) -> list[float]:
     """What both simulators report; data enter through bounded functions, whose moments exist."""
     sizes = np.bincount(labels)
     x = bounded(cells)
@@ -131,6 +139,7 @@ def statistics(labels: np.ndarray, concentration: float, cells: Cells) -> list[f
         x[0],
         x[0] ** 2,
         x[0] * x[1],
+        *([np.log(list(likelihood.learned.values())).sum()] if likelihood.learns else []),
     ]
 
 

@@ -74,8 +74,9 @@ class EM(Parameters):
 
     Notes
     -----
-    A learned concentration is held at the mean of its hyperprior. Where the prior does not keep shares or rates from 0
-    (Dirichlet pseudocounts or Gamma shapes of at most 1) those of "map" stop at 1e-12.
+    What is learned elsewhere (concentration, pseudocount, scale, mean_precision) is held at the mean of its hyperprior.
+    Where the prior does not keep shares or rates from 0 (Dirichlet pseudocounts or Gamma shapes of at most 1) those of
+    "map" stop at 1e-12.
 
     References
     ----------

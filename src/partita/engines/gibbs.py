@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.model import Model
+from partita.engines.model import Model, state_from
 from partita.families.base import Conjugate
 from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
 from partita.kernels.gibbs import sweep
@@ -111,7 +111,7 @@ class Gibbs(Parameters):
             state, log_joint, _ = self._sweep(rng, state, model, state.again, 0)
         state = self._watch_dust(state)
         state = self._learn(rng, state, model)
-        state = self._learn_likelihood(rng, state, model)
+        state = self._learn_likelihood(rng, state)
         info = self._info(state, log_joint, n_accepted)
         return replace(state, n_sweeps=state.n_sweeps + 1), info
 
@@ -158,13 +158,13 @@ class Gibbs(Parameters):
         prior = model.prior.recompiled(state.prior, model.total, concentration, n_slots)
         return replace(state, concentration=concentration, prior=prior)
 
-    def _learn_likelihood(self, rng, state: GibbsState, model: Model) -> GibbsState:
+    def _learn_likelihood(self, rng, state: GibbsState) -> GibbsState:
         """Draw what the likelihood learns, and make the caches of all slots anew."""
         if not state.likelihood.learns:
             return state
         stats = state.likelihood.stats_of(state.slots)
         likelihood = state.likelihood.redrawn(rng, stats[state.allocation.sizes > 0])
-        return replace(state, likelihood=likelihood, slots=replace(model, likelihood=likelihood).state_from(stats))
+        return replace(state, likelihood=likelihood, slots=state_from(likelihood, stats))
 
     def _info(self, state: GibbsState, log_joint: float, n_accepted: int) -> GibbsInfo:
         sizes = state.allocation.sizes[state.allocation.sizes > 0]

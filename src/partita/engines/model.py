@@ -83,10 +83,15 @@ class Model:
 
     def state_from(self, stats: np.ndarray) -> Any:
         """The compiled state of slots with these statistics."""
-        state = self.likelihood.state(stats.shape[0])
-        self.likelihood.load(state, stats)
-        refresh_slots(state, stats.shape[0])
-        return state
+        return state_from(self.likelihood, stats)
+
+
+def state_from(likelihood: Conjugate, stats: np.ndarray) -> Any:
+    """The compiled state of slots with these statistics."""
+    state = likelihood.state(stats.shape[0])
+    likelihood.load(state, stats)
+    refresh_slots(state, stats.shape[0])
+    return state
 
 
 def shared_stats(

@@ -31,7 +31,7 @@ class Variational(Parameters):
 
         r_nk ~ exp(E log weight_k + E log p(x_n | theta_k)).
 
-    Both steps, merge moves and the learned concentration and pseudocount raise
+    Both steps, merge moves and what is learned of prior and family raise
 
         bound = sum_n log sum_k exp(E log weight_k + E log p(x_n | theta_k)) - KL(q || prior) + log hyperpriors.
 

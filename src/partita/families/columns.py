@@ -24,7 +24,7 @@ def per_column(option: str, value: Any, n_columns: int, *, positive: bool = True
 
 def scalar(option: str, value: Any, *, above: float = 0.0) -> float:
     """A finite number greater than ``above``."""
-    if isinstance(value, str | Sequence) or np.ndim(value) != 0:
+    if isinstance(value, str | Sequence) or np.ndim(value) != 0 or not hasattr(value, "__float__"):
         raise TypeError(f"{option} must be one number, got {value!r}.")
     number = float(value)
     if not np.isfinite(number) or number <= above:

@@ -230,6 +230,11 @@ class DirichletCategorical(Conjugate):
         return (stats * (digamma(parameter) - digamma(total))).sum(axis=1) - self.log_marginal(stats)
 
     @property
+    def hyperpriors(self) -> dict[str, Gamma]:
+        """That of the pseudocount, if it has one."""
+        return {} if self.hyperprior is None else {"pseudocount": self.hyperprior}
+
+    @property
     def learned(self) -> dict[str, float]:
         """The pseudocount, where it has a hyperprior."""
         return {} if self.hyperprior is None else {"pseudocount": float(self.pseudocount[0])}
@@ -256,6 +261,8 @@ class DirichletCategorical(Conjugate):
 
     def with_learned(self, **values: float) -> "DirichletCategorical":
         """The same model with ``pseudocount`` in all columns."""
+        if not values:
+            return self
         everywhere = np.full_like(self.pseudocount, values["pseudocount"])
         return DirichletCategorical(everywhere, self.n_levels, self.columns, self.complete, self.hyperprior)
 

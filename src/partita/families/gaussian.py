@@ -9,7 +9,9 @@ from partita.families.columns import per_column, refuse_other_kinds, scalar
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
+from partita.families.scales import LEAST_SCALE
 from partita.parameters import choose
+from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 
 #: Options that each kind of covariance reads besides ``mean``.
@@ -38,6 +40,10 @@ class Gaussian(Family, name="gaussian"):
         the identity. None: mean of the column, mean_precision 0.1, dof max(2 d, d + 2) (diag: 4), a scale that
         expects half of each column's variance within a cluster (known: ``variance`` that half,
         ``mean_variance`` the column's variance).
+
+        ``scale=priors.Gamma(shape, rate)``: one number times the scale that None stands for, learned from the rows;
+        ``mean_precision=priors.Gamma(shape, rate)``: one number for all columns, learned likewise. Engines that do not
+        learn hold them at their means.
     """
 
     def __init__(
@@ -71,7 +77,18 @@ class Gaussian(Family, name="gaussian"):
         average, variance = column_moments(x, table.row_weights)
         mean = average if self.mean is None else per_column("mean", self.mean, len(columns), positive=False)
         build = {"full": self._full, "diag": self._diagonal, "known": self._known}[self.covariance]
-        return build(mean, variance, columns, not np.isnan(x).any())
+        model = build(mean, variance, columns, not np.isnan(x).any())
+        return model.with_learned(**{name: hyperprior.mean for name, hyperprior in self._hyperpriors().items()})
+
+    def _hyperpriors(self) -> dict[str, Gamma]:
+        """Hyperpriors of scale and mean_precision, those that are to be learned."""
+        options = {"scale": self.scale, "mean_precision": self.mean_precision}
+        found = {name: option for name, option in options.items() if isinstance(option, Gamma)}
+        for hyperprior in found.values():
+            hyperprior.check()
+        if "scale" in found and found["scale"].mean < LEAST_SCALE:
+            raise ValueError(f"scale={self.scale!r} has a mean below {LEAST_SCALE:g}, the least multiplier of a scale.")
+        return found
 
     def check(self) -> None:
         """Refuse an unknown covariance and options that it does not use."""
@@ -88,22 +105,23 @@ class Gaussian(Family, name="gaussian"):
             dof = float(max(2 * d, d + 2))
         else:
             dof = scalar("dof", self.dof, above=d - 1.0)
-        precision = MEAN_PRECISION if self.mean_precision is None else scalar("mean_precision", self.mean_precision)
-        if self.scale is None:
+        precision = MEAN_PRECISION if is_open(self.mean_precision) else scalar("mean_precision", self.mean_precision)
+        if is_open(self.scale):
             scale = np.diag(EXPECTED_VARIANCE * max(dof - d - 1.0, 1.0) * variance)
         else:
             scale = scale_matrix(self.scale, d)
-        return NormalInverseWishart(mean, precision, dof, scale, columns)
+        return NormalInverseWishart(mean, precision, dof, scale, columns, self._hyperpriors())
 
     def _diagonal(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
         d = len(columns)
         dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
-        precision = MEAN_PRECISION if self.mean_precision is None else self.mean_precision
-        if self.scale is None:
+        given = MEAN_PRECISION if is_open(self.mean_precision) else self.mean_precision
+        precision = per_column("mean_precision", given, d)
+        if is_open(self.scale):
             scale = EXPECTED_VARIANCE * np.maximum(dof - 2.0, 1.0) * variance
         else:
             scale = per_column("scale", self.scale, d)
-        return NormalInverseGamma(mean, per_column("mean_precision", precision, d), dof, scale, columns, complete)
+        return NormalInverseGamma(mean, precision, dof, scale, columns, complete, self._hyperpriors())
 
     def _known(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
         d = len(columns)
@@ -115,7 +133,7 @@ class Gaussian(Family, name="gaussian"):
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
-        """Every covariance on six rows of two columns, cells missing (one for the full covariance)."""
+        """Every covariance on six rows of two columns, cells missing (one for the full covariance); two that learn."""
         x = np.array([[-1.2, 0.3], [-0.9, np.nan], [0.1, -0.2], [1.1, 0.9], [1.4, 1.3], [0.2, -1.5]])
         more_missing = x.copy()
         more_missing[4, 0] = more_missing[5, 1] = np.nan
@@ -124,7 +142,14 @@ class Gaussian(Family, name="gaussian"):
             (cls(covariance="full", dof=4.0, scale=0.8), read(x, standardize=False)),
             (cls(covariance="diag", mean_precision=0.3), read(more_missing, standardize=False)),
             (cls(covariance="known", variance=0.4), read(more_missing, standardize=False)),
+            (cls(scale=Gamma(3.0, 2.0), mean_precision=Gamma(2.0, 5.0)), read(x, standardize=False)),
+            (cls(covariance="diag", scale=Gamma(3.0, 2.0)), read(more_missing, standardize=False)),
         ]
+
+
+def is_open(option: Any) -> bool:
+    """Whether an option is left to the table, and perhaps learned from there on."""
+    return option is None or isinstance(option, Gamma)
 
 
 def column_moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

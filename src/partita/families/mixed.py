@@ -10,12 +10,13 @@ from partita.families.categorical import Categorical
 from partita.families.count import Count
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
-from partita.families.gaussian import Gaussian, scale_matrix
+from partita.families.gaussian import Gaussian, is_open, scale_matrix
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
 from partita.families.product import Product
 from partita.parameters import choose
+from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 
 KINDS: dict[str, type[Family]] = {"numeric": Gaussian, "categorical": Categorical, "count": Count}
@@ -31,6 +32,10 @@ class Mixed(Family, name="mixed"):
         before a type; columns that nothing names are read by type: ``Gaussian(covariance="diag")``,
         ``Categorical()``, ``Count()``. ``{"numeric": Gaussian(covariance="full")}`` gives all numeric
         columns that are not named one covariance matrix per cluster.
+
+    Columns of one kind of likelihood (full, diagonal, known, categorical, count) form a block. A number that is
+    learned, as the scale of ``Gaussian(covariance="diag", scale=priors.Gamma(1, 1))``, is one number for the whole
+    block, so all columns of the block must have the same hyperprior of it.
     """
 
     def __init__(self, *, families: Mapping[str, Family] | None = None):
@@ -49,13 +54,7 @@ class Mixed(Family, name="mixed"):
             if isinstance(family, Gaussian):
                 family.check()
                 kind = family.covariance
-            block = family.on_columns(table, columns)  # type: ignore[attr-defined]
-            if block.learns:
-                raise ValueError(
-                    f"Mixed cannot learn the {next(iter(block.learned))} of {family!r}: give it a number, such as "
-                    "Categorical(pseudocount=1.0)."
-                )
-            blocks[kind].append(block)
+            blocks[kind].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
         return Product(
             _only(blocks["full"]),
             _joined_gamma(blocks["diag"]),
@@ -95,7 +94,7 @@ class Mixed(Family, name="mixed"):
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
-        """Six rows with a column of every kind, cells missing; and a full covariance beside categories."""
+        """Six rows with a column of every kind, cells missing; a full covariance beside categories; one that learns."""
         x = np.array(
             [
                 [-1.2, 0.3, "a", 0],
@@ -115,9 +114,15 @@ class Mixed(Family, name="mixed"):
             "numeric": Gaussian(covariance="full", dof=4.0, scale=0.8),
             "categorical": Categorical(pseudocount=0.5),
         }
+        learned = {
+            "x0": Gaussian(scale=Gamma(3.0, 2.0)),
+            "numeric": Gaussian(scale=Gamma(2.0, 2.0), mean_precision=Gamma(2.0, 5.0)),
+            "categorical": Categorical(pseudocount=Gamma(2.0, 4.0)),
+        }
         return [
             (cls(families=known), Table.read(x, column_types=types, standardize=False)),
             (cls(families=full), Table.read(one_missing, column_types=types, standardize=False)),
+            (cls(families=learned), Table.read(one_missing, column_types=types, standardize=False)),
         ]
 
 
@@ -138,8 +143,22 @@ def _one_column(family: Family) -> Family:
     if family.covariance != "full":
         return family
     dof = 3.0 if family.dof is None else family.dof
-    scale = None if family.scale is None else scale_matrix(family.scale, 1)[0, 0]
+    scale = family.scale if is_open(family.scale) else scale_matrix(family.scale, 1)[0, 0]
     return Gaussian(covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale)
+
+
+def _one_hyperprior_each(blocks: list[Any]) -> dict[str, Gamma]:
+    """Hyperpriors that are the same in all blocks of one kind, by the name of what they are of."""
+    for name in sorted({name for block in blocks for name in block.hyperpriors}):
+        found = [block.hyperpriors.get(name) for block in blocks]
+        other = next((one for one in found if one != found[0]), found[0])
+        if other != found[0]:
+            words = [f"learned under {one!r}" if one else "fixed" for one in (found[0], other)]
+            raise ValueError(
+                f"Mixed learns one {name} for all its {blocks[0].title} columns, but it is {words[0]} for some and "
+                f"{words[1]} for others: give all of them the same hyperprior, or numbers to all."
+            )
+    return blocks[0].hyperpriors if blocks else {}
 
 
 def _join(blocks: list[Any], *names: str) -> dict[str, Any]:
@@ -156,8 +175,11 @@ def _only(blocks: list[Any]) -> NormalInverseWishart:
 
 
 def _joined_gamma(blocks: list[Any]) -> NormalInverseGamma:
-    options = _join(blocks, "mean", "mean_precision", "dof", "scale")
-    return NormalInverseGamma(**options, complete=all(b.complete for b in blocks))
+    hyperpriors = _one_hyperprior_each(blocks)
+    options = _join(blocks, "mean", "mean_precision", "dof", "base_scale")
+    options["scale"] = options.pop("base_scale")
+    joined = NormalInverseGamma(**options, complete=all(b.complete for b in blocks), hyperpriors=hyperpriors)
+    return joined.with_learned(**blocks[0].learned) if hyperpriors else joined
 
 
 def _joined_known(blocks: list[Any]) -> NormalKnownVariance:
@@ -167,7 +189,8 @@ def _joined_known(blocks: list[Any]) -> NormalKnownVariance:
 def _joined_categorical(blocks: list[Any]) -> DirichletCategorical:
     options = _join(blocks, "pseudocount", "n_levels")
     options["n_levels"] = options["n_levels"].astype(np.int64)
-    return DirichletCategorical(**options, complete=all(b.complete for b in blocks))
+    hyperprior = _one_hyperprior_each(blocks).get("pseudocount")
+    return DirichletCategorical(**options, complete=all(b.complete for b in blocks), hyperprior=hyperprior)
 
 
 def _joined_count(blocks: list[Any]) -> GammaPoisson:

@@ -11,7 +11,8 @@ Where every column has the same v the logs of a row's factors are taken in produ
 depends on n alone is looked up. A missing cell is left out of density and statistics, which is exact.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import stats as distributions
@@ -34,19 +35,24 @@ from partita.families.moments import (
 from partita.families.normal_inverse_gamma_kernels import GammaState
 from partita.families.normal_sharing import NormalColumns
 from partita.families.profiles import ColumnProfile, gaussian_profiles
+from partita.families.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
 from partita.families.terms import independent_terms
+from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 from partita.table.schema import Kind
 
 LOG_PI = np.log(np.pi)
-LOOKED_UP = 65_536  # cells of a slot for which the normaliser is tabulated
+LOOKED_UP = 65_536  # cells of a slot for which the normaliser is tabulated,
+LOOKED_UP_IF_LEARNED = 2_048  # and where it is made anew whenever the mean_precision has moved
 
 
-class NormalInverseGamma(NormalColumns, Conjugate):
+class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
     """Gaussian rows with independent columns, means and variances summed out."""
 
     title: ClassVar[str] = "diagonal Gaussian"
     kind: ClassVar[Kind] = "numeric"
+
+    mean_precision: np.ndarray
 
     def __init__(
         self,
@@ -56,11 +62,14 @@ class NormalInverseGamma(NormalColumns, Conjugate):
         scale: np.ndarray,
         columns: np.ndarray,
         complete: bool,
+        hyperpriors: Mapping[str, Gamma] | None = None,
     ):
         self.mean = mean
         self.mean_precision = mean_precision
         self.dof = dof
-        self.scale = scale
+        self.scale = self.base_scale = scale
+        self.multiplier = 1.0
+        self.hyperpriors = dict(hyperpriors or {})
         self.columns = columns
         self.complete = complete
         self.uniform = complete and np.unique(dof).size <= 1
@@ -92,9 +101,15 @@ class NormalInverseGamma(NormalColumns, Conjugate):
         """log of G((v + 1)/2)/G(v/2) (k/(k + 1))^(1/2) pi^(-1/2), n = 0, 1, ...; empty where columns differ in it."""
         if np.unique(self.dof).size != 1 or np.unique(self.mean_precision).size != 1:
             return np.empty(0)
-        n = np.arange(LOOKED_UP)
-        v, k = self.dof[0] + n, self.mean_precision[0] + n
-        return gammaln(0.5 * (v + 1.0)) - gammaln(0.5 * v) + 0.5 * np.log(k / (k + 1.0)) - 0.5 * LOG_PI
+        n = np.arange(self._log_gammas.size)
+        k = self.mean_precision[0] + n
+        return self._log_gammas + 0.5 * np.log(k / (k + 1.0)) - 0.5 * LOG_PI
+
+    @cached_property
+    def _log_gammas(self) -> np.ndarray:
+        """log of G((v + 1)/2)/G(v/2), n = 0, 1, ...: what no learned number changes."""
+        v = self.dof[0] + np.arange(LOOKED_UP_IF_LEARNED if "mean_precision" in self.hyperpriors else LOOKED_UP)
+        return gammaln(0.5 * (v + 1.0)) - gammaln(0.5 * v)
 
     def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
         """Observed weight, sum and sum of squares of every column."""
@@ -122,6 +137,28 @@ class NormalInverseGamma(NormalColumns, Conjugate):
             - 0.5 * n * LOG_PI
         )
         return columns.sum(axis=1)
+
+    def scale_evidence(self, stats: np.ndarray) -> ScaleEvidence:
+        """Every cluster's squares around its mean and that of the prior, column by column in units of its scale."""
+        n, total, squares = _moments(stats)
+        around = np.maximum(squares - total**2 / (self.mean_precision + n), 0.0)
+        return ScaleEvidence(float(self.dof.sum()) * stats.shape[0], self.dof + n, around / self.base_scale)
+
+    def precision_evidence(self, stats: np.ndarray) -> PrecisionEvidence:
+        """Squared distances of the clusters' means, column by column, in units of scale plus squares around them."""
+        n, total, squares = _moments(stats)
+        mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0.0)
+        spread = self.scale + np.maximum(squares - n * mean**2, 0.0)
+        return PrecisionEvidence(1, n, self.dof + n, mean**2 / spread)
+
+    def with_learned(self, **values: float) -> Self:
+        """The same model at these values, sharing the tables that they leave as they are."""
+        if values:
+            _ = self._normaliser
+        other = super().with_learned(**values)
+        if "mean_precision" in values:
+            vars(other).pop("_normaliser", None)
+        return other
 
     def log_predictive_by_column(self, rows: NumericRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Student-t terms of independent columns."""
@@ -196,3 +233,9 @@ class NormalInverseGamma(NormalColumns, Conjugate):
         n = labels.shape[0]
         x = self.mean + means[labels] + deviations[labels] * rng.standard_normal((n, self.mean.shape[0]))
         return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+
+
+def _moments(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """n, sum x and sum x^2, each (K, d)."""
+    d = stats.shape[1] // 3
+    return stats[:, :d], stats[:, d : 2 * d], stats[:, 2 * d :]

@@ -14,12 +14,14 @@ Missing cells are drawn in one block with the row's label: the label from the St
 observed cells, then the cells given label and observed cells.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats as distributions
 from scipy.special import multigammaln
 
+from partita.cached import cached_property
 from partita.families.base import ROUNDING, Cells, Conjugate, Shared
 from partita.families.divergences import log_multigamma, multidigamma, scaled_normal_divergence, wishart_divergence
 from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
@@ -27,7 +29,9 @@ from partita.families.multivariate_normal import expected_moments, normal_log_de
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.normal_sharing import new_scratch, share_out_gaussian
 from partita.families.profiles import ColumnProfile, gaussian_profiles
+from partita.families.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
 from partita.families.terms import student_terms
+from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 from partita.table.schema import Kind
 
@@ -44,18 +48,30 @@ class ExpectedGaussian(NamedTuple):
     offset: np.ndarray  # (K,)
 
 
-class NormalInverseWishart(Conjugate):
+class NormalInverseWishart(LearnsScale, Conjugate):
     """Gaussian rows with a full covariance matrix, mean and covariance summed out."""
 
     title: ClassVar[str] = "full-covariance Gaussian"
     kind: ClassVar[Kind] = "numeric"
 
-    def __init__(self, mean: np.ndarray, mean_precision: float, dof: float, scale: np.ndarray, columns: np.ndarray):
+    mean_precision: float
+
+    def __init__(
+        self,
+        mean: np.ndarray,
+        mean_precision: float,
+        dof: float,
+        scale: np.ndarray,
+        columns: np.ndarray,
+        hyperpriors: Mapping[str, Gamma] | None = None,
+    ):
         self.mean = mean
         self.mean_precision = mean_precision
         self.dof = dof
-        self.scale = scale
+        self.scale = self.base_scale = scale
+        self.multiplier = 1.0
         self.columns = columns  # positions among the table's numeric columns
+        self.hyperpriors = dict(hyperpriors or {})
 
     @property
     def columns_are_independent(self) -> bool:
@@ -140,6 +156,27 @@ class NormalInverseWishart(Conjugate):
             - 0.5 * v * np.linalg.slogdet(scale)[1]
             + 0.5 * d * np.log(self.mean_precision / k)
         )
+
+    @cached_property
+    def _white(self) -> np.ndarray:
+        """F with F S0 F' = 1, S0 the scale before it is multiplied."""
+        return inverse_of_lower(np.linalg.cholesky(self.base_scale)[None])[0]
+
+    def scale_evidence(self, stats: np.ndarray) -> ScaleEvidence:
+        """Eigenvalues of every cluster's scatter in units of S0."""
+        n, total, second = self._moments(stats)
+        k = self.mean_precision + n
+        scatter = self._white @ _scatter(k, total / k[:, None], second) @ self._white.T
+        ratios = np.maximum(np.linalg.eigvalsh(scatter), 0.0)
+        return ScaleEvidence(self.dof * ratios.size, np.repeat(self.dof + n, self.mean.size), ratios)
+
+    def precision_evidence(self, stats: np.ndarray) -> PrecisionEvidence:
+        """Mahalanobis distances of the clusters' means, in units of the scale plus their scatter."""
+        n, total, second = self._moments(stats)
+        mean = np.divide(total, n[:, None], out=np.zeros_like(total), where=n[:, None] > 0.0)
+        spread = self.scale + _scatter(n, mean, second)
+        distances = np.einsum("kj,kj->k", mean, np.linalg.solve(spread, mean[..., None])[..., 0])
+        return PrecisionEvidence(self.mean.size, n, self.dof + n, np.maximum(distances, 0.0))
 
     def log_predictive_by_column(self, rows: WishartRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Student-t terms, each given the observed cells before it or, in reverse, behind it."""

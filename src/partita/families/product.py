@@ -4,6 +4,7 @@ One state holds a block of every kind, any of them empty, so that every mixture 
 one compilation.
 """
 
+from collections import Counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +20,15 @@ from partita.families.profiles import ColumnProfile
 from partita.table import Table
 from partita.table.schema import Schema
 
+BLOCKS = ("full", "diag", "known", "categorical", "count")
+
 
 class Product(Conjugate):
-    """A product over blocks of columns."""
+    """A product over blocks of columns.
+
+    Every block learns its own numbers. They go by the block's name for them, "scale" or "pseudocount", and where two
+    blocks learn a number of one name by "full_scale" and "diag_scale".
+    """
 
     title: ClassVar[str] = "mixed"
 
@@ -187,6 +194,41 @@ class Product(Conjugate):
         """Sum over blocks."""
         blocks = zip(self.blocks, self._split(stats))
         return np.sum([block.prior_divergence(own) for block, own in blocks if own.shape[1] > 0], axis=0)
+
+    @property
+    def learned(self) -> dict[str, float]:
+        """What the blocks learn."""
+        return {name: self.blocks[b].learned[own] for name, (b, own) in self._learners().items()}
+
+    def _learners(self) -> dict[str, tuple[int, str]]:
+        """Position of the block that learns a number, and its name there."""
+        pairs = [(b, own) for b, block in enumerate(self.blocks) for own in block.learned]
+        times = Counter(own for _, own in pairs)
+        return {own if times[own] == 1 else f"{BLOCKS[b]}_{own}": (b, own) for b, own in pairs}
+
+    def log_hyperprior(self) -> float:
+        """Sum over blocks."""
+        return sum(block.log_hyperprior() for block in self.blocks)
+
+    def redrawn(self, rng: np.random.Generator, stats: np.ndarray) -> "Product":
+        """One step of every block."""
+        if not self.learns:
+            return self
+        return Product(*(block.redrawn(rng, own) for block, own in zip(self.blocks, self._split(stats))))
+
+    def relearned(self, stats: np.ndarray) -> "Product":
+        """Every block at its best."""
+        if not self.learns:
+            return self
+        return Product(*(block.relearned(own) for block, own in zip(self.blocks, self._split(stats))))
+
+    def with_learned(self, **values: float) -> "Product":
+        """The blocks at these values."""
+        own: list[dict[str, float]] = [{} for _ in self.blocks]
+        for name, (b, name_there) in self._learners().items():
+            if name in values:
+                own[b][name_there] = values[name]
+        return Product(*(block.with_learned(**of_block) for block, of_block in zip(self.blocks, own)))
 
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
         """Cells of every block, numeric columns back in the table's order."""
