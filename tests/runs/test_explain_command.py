@@ -199,8 +199,12 @@ def test_merged_groups_are_told_with_their_confidence(partita, tmp_path):
     assert (row["group"], float(row["group_confidence"])) == ("0", 1.0)
     done = partita("explain", out, "2")
     assert done.code == 0, done.err
-    words = f"Groups here are pieces, the column label: piece {row['label']} is part of the merged group 0, in which"
-    assert f"{words} the row is with confidence 1.00." in done.out
+    first, second, _, third, *_ = done.out.splitlines()
+    label, other = row["label"], row["runner_up"]
+    assert first.startswith(f"Row 2 is in piece {label} with confidence ")
+    assert first.endswith(f"; the runner-up is piece {other}.")
+    assert second == f"Piece {label} is part of group 0, in which the row is with confidence 1.00."
+    assert third.startswith(f"Piece {label} against piece {other}: ")
 
 
 def test_a_consensus_is_explained_by_its_clusterings(partita, tmp_path):
@@ -219,8 +223,8 @@ def test_a_consensus_is_explained_by_its_clusterings(partita, tmp_path):
 
 def test_draws_and_values_may_tell_two_stories():
     model = SimpleNamespace(labels_=np.array([0]), probabilities_=np.array([[0.5, 0.3, 0.2]]))
-    assert _notes(model, 0, Explanation(0, 1, 0.5, {"a": 0.5}, {"a": 1.0})) == []
-    gap, values, runner_up = _notes(model, 0, Explanation(0, 2, 0.5, {"a": -1.5}, {"a": 1.0}))
+    assert _notes(model, 0, Explanation(0, 1, 0.5, {"a": 0.5}, {"a": 1.0}), "group") == []
+    gap, values, runner_up = _notes(model, 0, Explanation(0, 2, 0.5, {"a": -1.5}, {"a": 1.0}), "group")
     assert gap == ""
     assert values.startswith("By its values alone the row would be in group 2")
     assert runner_up == "By the draws the runner-up is group 1, by its values group 2."

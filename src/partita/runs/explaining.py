@@ -45,7 +45,10 @@ def explain_row(run: EarlierRun, folder: Path, row: str, *, by_number: bool = Fa
     named = run.request["id"] is not None and not by_number
     position = _named(row, labels.names) if named else _numbered(row, len(labels.names), run.request["id"] is not None)
     found = run.model._explain_at(position)
-    return [*_where(run.model, labels, position, found), *str(found).splitlines(), *_notes(run.model, position, found)]
+    noun = "group" if labels.groups is None else "piece"
+    first, *rest = str(found).splitlines()
+    first = first.replace("Group", noun.capitalize()).replace("group", noun)
+    return [*_where(run.model, labels, position, noun), "", first, *rest, *_notes(run.model, position, found, noun)]
 
 
 def _read_labels(run: EarlierRun, path: Path) -> RowLabels:
@@ -85,34 +88,31 @@ def _numbered(row: str, n_rows: int, has_ids: bool) -> int:
     return position
 
 
-def _where(model: Fitting, labels: RowLabels, position: int, found: Explanation) -> list[str]:
+def _where(model: Fitting, labels: RowLabels, position: int, noun: str) -> list[str]:
     """Label, confidence and runner-up, as in labels.csv."""
-    sure = model.probabilities_[position, found.label]
-    words = f"Row {labels.names[position]} is in group {found.label} with confidence {sure:.2f}"
-    runner_up = _runner_up(model, position)
-    lines = [f"{words}; the runner-up is group {runner_up}." if runner_up >= 0 else f"{words}."]
+    label, runner_up = int(model.labels_[position]), _runner_up(model, position)
+    sure = model.probabilities_[position, label]
+    words = f"Row {labels.names[position]} is in {noun} {label} with confidence {sure:.2f}"
+    lines = [f"{words}; the runner-up is {noun} {runner_up}." if runner_up >= 0 else f"{words}."]
     if labels.groups is not None:
         group, confidence = labels.groups[position]
-        lines.append(
-            f"Groups here are pieces, the column label: piece {found.label} is part of the merged group {group}, in"
-            f" which the row is with confidence {confidence}."
-        )
+        lines.append(f"Piece {label} is part of group {group}, in which the row is with confidence {confidence}.")
     if model._model.table.empty_rows[position]:
         lines.append("It has no value at all: that is the prior's answer.")
-    return [*lines, ""]
+    return lines
 
 
-def _notes(model: Fitting, position: int, found: Explanation) -> list[str]:
+def _notes(model: Fitting, position: int, found: Explanation, noun: str) -> list[str]:
     """How the draws, which confidence and runner-up come from, differ from the densities that columns speak of."""
     notes = []
     if found.total < 0:
         notes.append(
-            f"By its values alone the row would be in group {found.runner_up}, as 'partita predict' says; its label is"
+            f"By its values alone the row would be in {noun} {found.runner_up}, as 'partita predict' says; its label is"
             " where the draws place it."
         )
     runner_up = _runner_up(model, position)
     if runner_up != found.runner_up:
-        notes.append(f"By the draws the runner-up is group {runner_up}, by its values group {found.runner_up}.")
+        notes.append(f"By the draws the runner-up is {noun} {runner_up}, by its values {noun} {found.runner_up}.")
     return ["", *notes] if notes else []
 
 
