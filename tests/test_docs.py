@@ -8,7 +8,7 @@ import matplotlib
 import pytest
 
 from partita import NBCE, Mixture
-from partita.cli import cluster, consensus, demo, predict, summarize
+from partita.cli import cluster, consensus, demo, explain, predict, summarize
 from partita.consensus import base_clusterings
 from partita.demo import write_customers
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
@@ -50,6 +50,7 @@ def test_examples_run_in_order_and_print_what_the_page_says(page, tmp_path, monk
 def test_the_pages_that_should_have_examples_have_some():
     named = {name(page) for page in WITH_EXAMPLES}
     pages = (
+        "how-do-i",
         "mixture",
         "families",
         "priors",
@@ -115,7 +116,7 @@ def test_the_readme_shows_the_table_that_the_demo_clusters(tmp_path):
     assert sum(line.startswith("  group ") for line in shown) == int(groups.split(maxsplit=1)[0])
 
 
-@pytest.mark.parametrize("command", [cluster, consensus, demo, predict, summarize])
+@pytest.mark.parametrize("command", [cluster, consensus, demo, explain, predict, summarize])
 def test_every_option_of_the_command_is_described(command):
     text = (ROOT / "docs" / "command-line.md").read_text()
     for option in inspect.signature(command).parameters.values():

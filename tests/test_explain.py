@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from tests.mixtures import diagonal, full, mixed, quick, unconverged_is_fine
 
-from partita import Mixture
+from partita import Mixture, load
 from partita.explanation import Explanation
 from partita.families import Categorical, Count, Gaussian, Mixed
 
@@ -269,6 +269,87 @@ def test_the_text_stays_short():
     assert "(odds 30,000 to 1)" in str(likely)
 
 
+# --- names of rows --------------------------------------------------------------------------------
+
+
+def fit_indexed(index) -> Mixture:
+    """A model of 60 rows with this index."""
+    frame = pd.DataFrame(NUMBERS, columns=list("abc"), index=index)
+    return quick(family=Gaussian(covariance="diag")).fit(frame)
+
+
+def again(model, folder) -> Mixture:
+    """The model after saving and loading."""
+    model.save(folder / "model.partita")
+    return load(folder / "model.partita")
+
+
+@mixed
+def test_a_row_is_found_by_its_name(people, tmp_path):
+    for model in (people, again(people, tmp_path)):
+        assert model.explain("p7") == model.explain(7) == people.explain(7)
+        assert model.explain(np.str_("p59")) == people.explain(59)
+
+
+@diagonal
+@pytest.mark.parametrize("index", [None, list(range(60)), np.arange(60.0), pd.Index(range(60), dtype="Int64")])
+def test_numbers_from_0_are_names_and_positions(index, tmp_path):
+    model = fit_indexed(index)
+    for one in (model, again(model, tmp_path)):
+        assert one.explain(5) == model._explain_at(5)
+        with pytest.raises(ValueError, match="Row 60 does not exist"):
+            one.explain(60)
+
+
+@diagonal
+def test_other_numbers_are_names_as_in_loc(tmp_path):
+    """As of a frame whose rows were filtered: position 5 is row 10, and there is no row 5."""
+    model = fit_indexed(np.arange(0, 120, 2))
+    for one in (model, again(model, tmp_path)):
+        assert one.explain(10) == one.explain(np.int64(10)) == one.explain(10.0) == model._explain_at(5)
+        for number in (5, np.int64(5)):
+            with pytest.raises(
+                ValueError, match=r"named 5\. Its index holds numbers, 0, 2, 4 and 57 more, so a number"
+            ):
+                one.explain(number)
+        with pytest.raises(ValueError, match=r"named 'ten'\. The names are '0', '2', '4' and 57 more"):
+            one.explain("ten")
+        assert one.explain(NUMBERS[5]).label == model.predict(pd.DataFrame(NUMBERS[[5]], columns=list("abc")))[0]
+
+
+@diagonal
+def test_a_name_of_several_rows_is_refused(tmp_path):
+    words = fit_indexed(["a", "b", *("c" for _ in range(58))])
+    numbers = fit_indexed([7, 7, *range(100, 158)])
+    for keep in (lambda model: model, lambda model: again(model, tmp_path)):
+        with pytest.raises(
+            ValueError, match=r"58 rows are named 'c' \(positions 2, 3, 4 and 55 more\): pass one of these"
+        ):
+            keep(words).explain("c")
+        assert keep(words).explain(1) == keep(words).explain("b")
+        with pytest.raises(ValueError, match=r"2 rows are named 7 \(positions 0, 1\): pass the row itself, X.iloc"):
+            keep(numbers).explain(7)
+
+
+@diagonal
+def test_names_of_every_kind():
+    days = pd.date_range("2020-01-01", periods=60)
+    model = fit_indexed(days)
+    assert model.explain(days[9]) == model.explain(days[9].to_pydatetime()) == model.explain(9)
+    pairs = fit_indexed(pd.MultiIndex.from_product([list("abcdef"), range(10)]))
+    assert pairs.explain(("b", 3)) == pairs.explain(13)
+    with pytest.raises(ValueError, match="columns"):
+        pairs.explain(("b", 77))
+    odd = fit_indexed([None, True, 2.5, pd.NA, *(f"r{i}" for i in range(56))])
+    assert odd.explain(2.5) == odd._explain_at(2)
+    assert odd.explain("r0") == odd._explain_at(4)
+    for row in (True, None):
+        with pytest.raises(TypeError, match="row must be"):
+            odd.explain(row)
+    with pytest.raises(ValueError, match="named 1"):
+        odd.explain(1)
+
+
 # --- refusals -------------------------------------------------------------------------------------
 
 ROW = {"town": "a", "size": 5.0, "planet": "earth", "visits": 3}
@@ -282,7 +363,10 @@ ROW = {"town": "a", "size": 5.0, "planet": "earth", "visits": 3}
         (-1, ValueError, "Row -1 does not exist"),
         (True, TypeError, "row must be a position in the fitted table .* not bool"),
         (3.0, TypeError, "one value per column, not float"),
-        ("p3", TypeError, "not str"),
+        ("p77", ValueError, r"No row of the fitted table is named 'p77'\. Did you mean 'p7'\?"),
+        (" P12", ValueError, r"Did you mean 'p12'\?"),
+        ("nobody", ValueError, r"The names are 'p0', 'p1', 'p2' and 57 more\."),
+        (object(), TypeError, "a name in its index, a table of one row or one value per column, not object"),
         (None, TypeError, "not NoneType"),
         (np.zeros((1, 2, 2)), TypeError, "not ndarray"),
         ([list(ROW.values())] * 3, ValueError, "explain takes one row, got 3: pass one of them"),

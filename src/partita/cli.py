@@ -283,6 +283,28 @@ def predict(
 
 
 @app.command()
+def explain(
+    run: Annotated[Path, typer.Argument(help="Folder that 'partita cluster' or 'partita consensus' wrote.")],
+    row: Annotated[str, typer.Argument(help="The row's id as in labels.csv, or its number from 0 without ids.")],
+    number: Annotated[
+        bool, typer.Option("--number", help="ROW is a number from 0, also where the rows have ids.")
+    ] = False,
+) -> None:
+    """Say why a row of an earlier run is in its group and not in the next best one, column by column.
+
+    Nats are logs of odds: +1 makes the row's group 2.7 times as probable against the runner-up. Nothing is written.
+
+    Example: partita explain partita-orders "customer 17"
+    """
+    with refusing():
+        from partita.runs.explaining import explain_row
+        from partita.runs.predicting import open_run
+
+        lines = explain_row(open_run(run), run, row, by_number=number)
+    say(lines, quiet=False)
+
+
+@app.command()
 def summarize(
     draws: Annotated[
         Path, typer.Argument(help="CSV, Parquet or .npy, a row per draw and a column per object; or a .partita file.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -130,16 +129,6 @@ def _of_group(terms: np.ndarray, log_seats: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(added), 0.0, added)  # after a cell that is impossible in all of them
 
 
-def position_of(row: Any, n_rows: int) -> int | None:
-    """The row's position if it is given as a whole number, None if it is a row itself."""
-    if not isinstance(row, Integral) or isinstance(row, bool):
-        return None
-    position = int(row)
-    if not 0 <= position < n_rows:
-        raise ValueError(f"Row {position} does not exist: the fitted table has rows 0 to {n_rows - 1}.")
-    return position
-
-
 def read_row(row: Any, schema: Schema, read: Callable[[Any, Schema], Table]) -> Table:
     """One row as a table of the fitted schema.
 
@@ -148,7 +137,9 @@ def read_row(row: Any, schema: Schema, read: Callable[[Any, Schema], Table]) -> 
     """
     table = read(_as_table(row, schema.names), schema)
     if table.n_rows != 1:
-        raise ValueError(f"explain takes one row, got {table.n_rows}: pass one of them, or its position in fit.")
+        raise ValueError(
+            f"explain takes one row, got {table.n_rows}: pass one of them, or its name or position in fit."
+        )
     return table
 
 
@@ -167,8 +158,8 @@ def _as_table(row: Any, names: tuple[str, ...]) -> Any:
     if dependencies.is_into_dataframe(row) or np.ndim(row) == 2:
         return row
     raise TypeError(
-        "row must be a position in the fitted table (a whole number), a table of one row or one value per column, "
-        f"not {type(row).__name__}."
+        "row must be a position in the fitted table (a whole number), a name in its index, a table of one row or one"
+        f" value per column, not {type(row).__name__}."
     )
 
 

@@ -9,7 +9,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from partita.engines.model import Model
-from partita.explanation import Explanation, explain, position_of, read_row
+from partita.explanation import Explanation, explain, read_row
 from partita.families.base import Cells
 from partita.grouping import Grouping
 from partita.hierarchy import Hierarchy, hierarchy, summed
@@ -19,9 +19,11 @@ from partita.posterior.estimate import estimate_given
 from partita.posterior.membership import runners_up
 from partita.predictive import Clusters, is_far, log_posterior_predictive
 from partita.printable import printable_errors
-from partita.profile import profile
+from partita.profile import cluster_means, profile
 from partita.responsibilities import PosteriorPlan, posterior_given
+from partita.row_positions import position_of
 from partita.table import Schema, Table
+from partita.table.wording import name_some
 
 
 class Fitted:
@@ -145,6 +147,25 @@ class Fitted:
             self._profile = (self._clusters, columns)
         return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
 
+    @property
+    def cluster_centers_(self) -> np.ndarray:
+        """Means (n_clusters_, n_features_in_) of the rows of each cluster, in the units of X.
+
+        Of tables of numeric columns only; others have ``profile_``. These are plain means over the observed cells of
+        the rows that ``labels_`` puts into the cluster, each counted by its weight, as those of k-means: nothing of
+        the prior is in them. The posterior means of ``profile_`` lean on the prior and have intervals. A cluster
+        without an observed cell in a column has nan there.
+        """
+        check_is_fitted(self)
+        table = self._model.table
+        others = [column.name for column in table.schema.columns if column.kind != "numeric"]
+        if others:
+            raise AttributeError(
+                f"cluster_centers_ is for tables of numeric columns, and {name_some(others, len(others))} "
+                f"{'is' if len(others) == 1 else 'are'} not: profile_ tells what is typical of every cluster."
+            )
+        return cluster_means(self._model, self.labels_, self.n_clusters_)
+
     def hierarchy(self, *, criterion: str = "misclassification") -> Hierarchy:
         """The estimated clusters as pieces, merged down to one group, each time the two that overlap most.
 
@@ -177,21 +198,32 @@ class Fitted:
 
         Parameters
         ----------
-        row : int, or one row
-            A position in the fitted table, whose cluster is then ``labels_[row]``; or a table of one row, a mapping
-            from column names to values, or one value per column, whose cluster is then that of ``predict``.
+        row : name, int, or one row
+            A name in the index of the fitted pandas frame, or a position in the fitted table: its cluster is then that
+            of ``labels_``. Or a table of one row, a mapping from column names to values, or one value per column:
+            its cluster is then that of ``predict``.
 
         Returns
         -------
         Explanation
             Its ``total`` is log predict_proba[label] - log predict_proba[runner_up].
+
+        Notes
+        -----
+        A whole number is a position, unless the index holds numbers other than 0, 1, 2, ..., as that of a filtered
+        frame does: it is then a name, as in ``.loc``, and never a position; ``explain(X.index[i])`` explains the row
+        at position i. A name of several rows is refused. What `partita.load` reads knows its index where that holds
+        text and numbers.
         """
         check_is_fitted(self)
         table = self._model.table
-        position = position_of(row, table.n_rows)
+        position = position_of(row, table.origin.index, table.n_rows)
         if position is None:
             return explain(self._model, self._clusters, self._groups(), read_row(row, table.schema, self._read_table))
-        chosen = table.take(np.array([position]))
+        return self._explain_at(position)
+
+    def _explain_at(self, position: int) -> Explanation:
+        chosen = self._model.table.take(np.array([position]))
         return explain(self._model, self._clusters, self._groups(), chosen, int(self.labels_[position]))
 
     def _rows_like(self, table: Table, cells: Cells) -> Any:

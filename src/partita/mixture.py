@@ -86,6 +86,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         Of sampling only; ``diagnostics_.groups`` is the verdict of ``estimate_``.
     profile_ : frame
         What is typical of every cluster, column by column, in the units of X; computed on first access.
+    cluster_centers_ : (n_clusters_, n_features_in_) array
+        Of tables of numeric columns only: means of the rows of every cluster in the units of X.
     loglik_path_ : (n,) array
         Of EM only: what it maximises, iteration by iteration, in the units of X, since the last component was removed.
         The log likelihood; for ``EM(estimate="map")`` plus the log prior density of weights and parameters.

@@ -40,6 +40,22 @@ def profile(model: Model, clusters: Clusters, labels: np.ndarray) -> dict[str, n
     return {name: np.concatenate([part[name] for part in parts], axis=1).ravel() for name in parts[0]}
 
 
+def cluster_means(model: Model, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Weighted means (K, columns) of the observed cells of every cluster of a numeric table, in the user's units.
+
+    Columns are all that came in: a constant one has its value. nan where a cluster has no observed cell.
+    """
+    table, weights = model.table, model.row_weights
+    observed = ~np.isnan(table.numeric)
+    means = np.full((n_clusters, observed.shape[1]), np.nan)
+    for j, seen in enumerate(observed.T):
+        total = np.bincount(labels[seen], weights[seen], n_clusters)
+        sums = np.bincount(labels[seen], weights[seen] * table.numeric[seen, j], n_clusters)
+        np.divide(sums, total, out=means[:, j], where=total > 0)
+    nothing = np.empty((n_clusters, 0), dtype=np.int64)
+    return np.column_stack(list(table.decode(means, nothing, nothing).values()))
+
+
 def _observed_weight(model: Model, labels: np.ndarray, n_clusters: int) -> dict[str, np.ndarray]:
     """Summed weight (K,) of every cluster's observed cells in each column."""
     table, schema = model.table, model.table.schema

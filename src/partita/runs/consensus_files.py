@@ -9,11 +9,11 @@ import partita
 from partita.runs.agreement import Agreement, agreement_of
 from partita.runs.clustering import Run
 from partita.runs.columns import DIGITS, columns_of, to_csv
-from partita.runs.folder import MODEL, SUMMARY, draw, row_names
+from partita.runs.folder import LABELS, MODEL, SUMMARY, draw, row_names
 from partita.runs.run_folder import RunFolder
 from partita.runs.words import CONFIDENT, confidence
 
-FILES = ("labels.csv", "agreement.csv", SUMMARY, MODEL, "coclustering.png")
+FILES = (LABELS, "agreement.csv", SUMMARY, MODEL, "coclustering.png")
 COMMAND = "partita consensus"
 
 

@@ -15,10 +15,11 @@ from partita.runs.columns import DIGITS, columns_of, to_csv
 from partita.runs.run_folder import RunFolder
 from partita.runs.words import CONFIDENT, confidence, group_sizes
 
+LABELS = "labels.csv"
 MODEL = "posterior.partita"
 SUMMARY = "summary.json"
 PREDICTIONS = "predictions.csv"
-FILES = ("labels.csv", SUMMARY, "profile.csv", MODEL, "coclustering.png")
+FILES = (LABELS, SUMMARY, "profile.csv", MODEL, "coclustering.png")
 COMMAND = "partita cluster"
 RESERVED = ("label", "confidence", "group", "group_confidence", "probability", "runner_up", "novelty", "empty")
 """Names of columns that are partita's own."""

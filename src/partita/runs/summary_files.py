@@ -8,12 +8,12 @@ import numpy as np
 import partita
 from partita.posterior.membership import is_large, runners_up
 from partita.runs.columns import DIGITS, to_csv
-from partita.runs.folder import MODEL, SUMMARY, draw
+from partita.runs.folder import LABELS, MODEL, SUMMARY, draw
 from partita.runs.run_folder import RunFolder
 from partita.runs.summarizing import Summary
 from partita.runs.words import CONFIDENT
 
-FILES = ("labels.csv", SUMMARY, MODEL, "coclustering.png")
+FILES = (LABELS, SUMMARY, MODEL, "coclustering.png")
 COMMAND = "partita summarize"
 
 

@@ -1,0 +1,121 @@
+"""Say why a row of an earlier run is where it is."""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from partita.explanation import Explanation
+from partita.fitting import Fitting
+from partita.posterior.membership import runners_up
+from partita.row_positions import nearest_name
+from partita.runs.folder import LABELS
+from partita.runs.predicting import EarlierRun
+from partita.table.wording import count_of, name_rows, shown
+
+
+class RowLabels(NamedTuple):
+    """What labels.csv says of the rows: their names, and of merged groups which one and how surely."""
+
+    names: list[str]
+    groups: list[tuple[str, str]] | None
+
+
+def explain_row(run: EarlierRun, folder: Path, row: str, *, by_number: bool = False) -> list[str]:
+    """Label, confidence and runner-up of a row, and what each column says for it, in lines.
+
+    Parameters
+    ----------
+    run : EarlierRun
+        What `open_run` read from the folder.
+    folder : Path
+        The run's folder.
+    row : str
+        The row's id as in labels.csv, or its number from 0 where rows have no ids.
+    by_number : bool
+        Whether ``row`` is a number although rows have ids.
+
+    Raises
+    ------
+    ValueError
+        With a sentence, when there is no such row, or several.
+    """
+    labels = _read_labels(run, folder / LABELS)
+    named = run.request["id"] is not None and not by_number
+    position = _named(row, labels.names) if named else _numbered(row, len(labels.names), run.request["id"] is not None)
+    found = run.model._explain_at(position)
+    noun = "group" if labels.groups is None else "piece"
+    first, *rest = str(found).splitlines()
+    first = first.replace("Group", noun.capitalize()).replace("group", noun)
+    return [*_where(run.model, labels, position, noun), "", first, *rest, *_notes(run.model, position, found, noun)]
+
+
+def _read_labels(run: EarlierRun, path: Path) -> RowLabels:
+    if path not in run.paths:
+        raise FileNotFoundError(f"{str(path.parent)!r} has no {LABELS} of this run: make the folder again.")
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            header, *lines = csv.reader(file)
+        names = [line[0] for line in lines]
+        columns = [header.index(name) for name in ("group", "group_confidence") if name in header[1:]]
+        groups = [(str(int(line[columns[0]])), f"{float(line[columns[1]]):.2f}") for line in lines] if columns else None
+    except (csv.Error, ValueError, IndexError):
+        raise ValueError(f"{str(path)!r} is not as partita writes it: make the folder again.") from None
+    if len(names) != run.model.labels_.size:
+        raise ValueError(f"{str(path)!r} has not as many rows as the model: make the folder again.")
+    return RowLabels(names, groups)
+
+
+def _named(row: str, names: list[str]) -> int:
+    found = np.flatnonzero([name == row for name in names])
+    if len(found) == 1:
+        return int(found[0])
+    if len(found):
+        told = f"{count_of(len(found), 'row')} are named {shown(row)} ({name_rows(found)})"
+        raise ValueError(f"{told}: give one of these numbers with --number.")
+    hint = " A row number is given with --number." if row.isdecimal() else ""
+    raise ValueError(f"No row of the run is named {shown(row)}. {nearest_name(row, names)}{hint}")
+
+
+def _numbered(row: str, n_rows: int, has_ids: bool) -> int:
+    if not row.isdecimal():
+        why = "--number takes no ids" if has_ids else "the rows of this run have no ids"
+        raise ValueError(f"{shown(row)} is no row number, and {why}: rows are numbered from 0 to {n_rows - 1}.")
+    position = int(row) if len(row) <= len(str(n_rows)) else n_rows
+    if position >= n_rows:
+        raise ValueError(f"Row {shown(row)[1:-1]} does not exist: the run has rows 0 to {n_rows - 1}.")
+    return position
+
+
+def _where(model: Fitting, labels: RowLabels, position: int, noun: str) -> list[str]:
+    """Label, confidence and runner-up, as in labels.csv."""
+    label, runner_up = int(model.labels_[position]), _runner_up(model, position)
+    sure = model.probabilities_[position, label]
+    words = f"Row {labels.names[position]} is in {noun} {label} with confidence {sure:.2f}"
+    lines = [f"{words}; the runner-up is {noun} {runner_up}." if runner_up >= 0 else f"{words}."]
+    if labels.groups is not None:
+        group, confidence = labels.groups[position]
+        lines.append(f"Piece {label} is part of group {group}, in which the row is with confidence {confidence}.")
+    if model._model.table.empty_rows[position]:
+        lines.append("It has no value at all: that is the prior's answer.")
+    return lines
+
+
+def _notes(model: Fitting, position: int, found: Explanation, noun: str) -> list[str]:
+    """How the draws, which confidence and runner-up come from, differ from the densities that columns speak of."""
+    notes = []
+    if found.total < 0:
+        notes.append(
+            f"By its values alone the row would be in {noun} {found.runner_up}, as 'partita predict' says; its label is"
+            " where the draws place it."
+        )
+    runner_up = _runner_up(model, position)
+    if runner_up != found.runner_up:
+        notes.append(f"By the draws the runner-up is {noun} {runner_up}, by its values {noun} {found.runner_up}.")
+    return ["", *notes] if notes else []
+
+
+def _runner_up(model: Fitting, position: int) -> int:
+    one = slice(position, position + 1)
+    return int(runners_up(model.labels_[one], model.probabilities_[one])[0])
