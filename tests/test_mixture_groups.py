@@ -7,6 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import partita
@@ -138,7 +139,7 @@ class TestNumbers:
 
     def test_components_that_stay_empty_are_spoken_of(self):
         rows = np.random.default_rng(0).standard_normal((200, 2))
-        with pytest.warns(UserWarning, match="fitted again with 3 components, 1 of which got rows"):
+        with pytest.warns(ConvergenceWarning, match="fitted again with 3 components, 1 of which got rows"):
             model = Mixture(engine="vb", n_clusters=3, random_state=0).fit(rows)
         assert model.n_clusters_ == 1
 

@@ -120,7 +120,7 @@ class Fitting(Fitted):
             occupied = np.unique(self.labels_).size
             self._group(answer(wanted, found, None, occupied))
             if occupied < wanted:
-                warnings.warn(self.groups_note_, UserWarning, stacklevel=3)
+                warnings.warn(self.groups_note_, ConvergenceWarning, stacklevel=3)
 
     def _group(self, grouping: Grouping) -> None:
         """Report groups instead of pieces, which are kept."""
@@ -332,8 +332,9 @@ def build_model(
 
 
 def _with_components(asked: Asked, n_components: Any) -> Asked:
-    """The options with a prior of so many components."""
-    return asked._replace(priors=priors_from(prior_of(n_components), asked.engine))
+    """The options with a prior of so many components, none of which needs support: they were asked for."""
+    plan = asked.estimate._replace(options=replace(asked.estimate.options, min_support=0.0))
+    return asked._replace(priors=priors_from(prior_of(n_components), asked.engine), estimate=plan)
 
 
 def with_learned(model: Model, values: Mapping[str, float]) -> Model:
