@@ -183,3 +183,81 @@ def separated_blobs(
     shares = np.linspace(1.0, 3.0 if unequal else 1.0, n_clusters)
     truth = rng.choice(n_clusters, n, p=shares / shares.sum())
     return centers[truth] + rng.standard_normal((n, d)), truth
+
+
+def cloud(rng: np.random.Generator, n: int, d: int, shape: str) -> tuple[np.ndarray, np.ndarray]:
+    """One cloud: "normal", "correlated" (by a random matrix), "uniform" or "t5", Student's t of 5 degrees."""
+    if shape == "uniform":
+        cells = rng.random((n, d))
+    else:
+        cells = rng.standard_normal((n, d))
+    if shape == "correlated":
+        cells = cells @ rng.standard_normal((d, d))
+    if shape == "t5":
+        cells *= np.sqrt(5.0 / rng.chisquare(5.0, (n, 1)))
+    return cells, np.zeros(n, dtype=int)
+
+
+def groups_apart(
+    rng: np.random.Generator, sizes: np.ndarray, d: int, distance: float, *, correlated: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Normal groups whose standard deviation is at most 1 in every direction; every centre has its nearest neighbour
+    at exactly ``distance``. Spherical, or each with standard deviations uniform on (0.3, 1) along random axes."""
+    centers = np.zeros((1, d))
+    while len(centers) < len(sizes):
+        step = rng.standard_normal(d)
+        new = centers[rng.integers(len(centers))] + distance * step / np.linalg.norm(step)
+        if np.linalg.norm(centers - new, axis=1).min() >= distance * (1.0 - 1e-9):
+            centers = np.vstack([centers, new])
+    truth = np.repeat(np.arange(len(sizes)), sizes)
+    cells = rng.standard_normal((truth.size, d))
+    if correlated:
+        for k in range(len(sizes)):
+            axes = np.linalg.qr(rng.standard_normal((d, d)))[0]
+            cells[truth == k] = cells[truth == k] * rng.uniform(0.3, 1.0, d) @ axes
+    return centers[truth] + cells, truth
+
+
+def unequal(n_groups: int, least: int) -> np.ndarray:
+    """Sizes from ``least`` to three times as many."""
+    return np.linspace(least, 3 * least, n_groups).round().astype(int)
+
+
+def independent_categories(rng: np.random.Generator, n: int, d: int, *, skewed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of 2 to 6 categories that know nothing of each other; shares equal, or like 1, 1/2, 1/3, ..."""
+    columns = []
+    for n_levels in rng.integers(2, 7, d):
+        shares = 1.0 / np.arange(1, n_levels + 1) if skewed else np.ones(n_levels)
+        columns.append(rng.choice(n_levels, n, p=shares / shares.sum()))
+    return _words(np.column_stack(columns)), np.zeros(n, dtype=int)
+
+
+def latent_classes(
+    rng: np.random.Generator, n: int, d: int, n_classes: int, purity: float = 0.8
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of 2 to 6 categories; each class has its own favourite in every column, seen with this probability.
+
+    Favourites are dealt out so that a column with fewer categories than classes gives one to several classes.
+    """
+    truth = rng.integers(n_classes, size=n)
+    columns = []
+    for n_levels in rng.integers(2, 7, d):
+        favourite = rng.permutation(np.arange(n_classes) % n_levels)
+        other = (favourite[truth] + rng.integers(1, n_levels, n)) % n_levels
+        columns.append(np.where(rng.random(n) < purity, favourite[truth], other))
+    return _words(np.column_stack(columns)), truth
+
+
+def counts(
+    rng: np.random.Generator, n: int, d: int, n_groups: int = 1, ratio: float = 4.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Poisson columns of rates 1 to 20; every group but the first has a random half ``ratio`` times as large."""
+    truth = rng.integers(n_groups, size=n)
+    rates = np.tile(np.exp(rng.uniform(0.0, np.log(20.0), d)), (n_groups, 1))
+    for k in range(1, n_groups):
+        rates[k, rng.permutation(d)[: (d + 1) // 2]] *= ratio
+    return rng.poisson(rates[truth]), truth
+
+
+def _words(codes: np.ndarray) -> np.ndarray:
+    return np.array([*"abcdefgh"], dtype=object)[codes]

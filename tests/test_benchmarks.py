@@ -6,9 +6,27 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import entropy, hierarchy, nbce_speed, table, textbook
-from benchmarks.generators import GROUP_SHARES, ensemble, mixed_groups, separated_blobs
-from scipy.stats import norm
+from benchmarks import (
+    confidence,
+    default_candidates,
+    default_settings,
+    defaults,
+    entropy,
+    hierarchy,
+    nbce_speed,
+    table,
+    textbook,
+)
+from benchmarks.generators import (
+    GROUP_SHARES,
+    ensemble,
+    groups_apart,
+    independent_categories,
+    latent_classes,
+    mixed_groups,
+    separated_blobs,
+)
+from scipy.stats import chi2_contingency, norm
 from sklearn.metrics import adjusted_rand_score
 
 from partita.posterior import Posterior
@@ -297,3 +315,86 @@ class TestEnsembles:
         measured = nbce_speed.large_fit("vb", 400)
         assert measured.agreement > 0.9
         assert measured.seconds > 0.0
+
+
+class TestDefaults:
+    def test_every_centre_has_its_nearest_neighbour_at_the_stated_distance(self):
+        rows, truth = groups_apart(np.random.default_rng(0), np.full(6, 4000), 3, 5.0, correlated=True)
+        centers = np.stack([rows[truth == k].mean(axis=0) for k in range(6)])
+        apart = np.linalg.norm(centers[:, None] - centers, axis=2) + 1e9 * np.eye(6)
+        np.testing.assert_allclose(apart.min(axis=1), 5.0, atol=0.15)
+        widest = [np.linalg.eigvalsh(np.cov(rows[truth == k].T))[-1] for k in range(6)]
+        assert max(widest) < 1.1
+        assert np.bincount(truth).tolist() == [4000] * 6
+
+    def test_categories_know_of_each_other_only_in_classes(self):
+        def association(cells):
+            counts = pd.crosstab(cells[:, 0], cells[:, 1]).to_numpy()
+            return chi2_contingency(counts).pvalue
+
+        assert association(independent_categories(np.random.default_rng(2), 4000, 2, skewed=True)[0]) > 0.001
+        assert association(latent_classes(np.random.default_rng(2), 4000, 2, 3)[0]) < 1e-9
+
+    def test_halves_share_nothing_and_leave_nothing_out(self):
+        every = default_settings.settings()
+        first, second = ({one.name for one in half} for half in default_settings.halves(every))
+        assert not first & second
+        assert len(first | second) == len(every) == len({one.name for one in every})
+        for half in (first, second):
+            assert {(one.kind, one.part) for one in every if one.name in half} == {
+                (kind, part) for kind in default_settings.KINDS for part in ("one", "groups")
+            }
+
+    def test_labels_of_a_file_are_for_scoring_only(self, tmp_path):
+        (tmp_path / "iris.csv").write_text("a,b,label\n1,2,x\n3,2,y\n5,2,x\n")
+        rows, truth = default_settings.labelled_file(tmp_path / "iris.csv", "numeric")
+        assert rows.tolist() == [[1.0], [3.0], [5.0]]  # a column that does not vary says nothing
+        assert truth.tolist() == [0, 1, 0]
+        (tmp_path / "galaxies.csv").write_text("a,label\n1,\n3,\n")
+        assert default_settings.labelled_file(tmp_path / "galaxies.csv", "numeric")[1] is None
+
+    def test_rows_of_the_report_are_means_over_settings_of_means_over_tables(self):
+        def made(setting, seed, n_groups, density):
+            return defaults.Outcome(setting, "one", seed, n_groups, n_groups == 1, 0.5, np.nan, density)
+
+        outcomes = [made("a", 0, 1, -1.0), made("a", 1, 3, np.nan), made("b", 0, 1, -4.0), made("c", 0, 9, 0.0)]
+        [row] = defaults.rows_of(outcomes, ["a", "b"])
+        assert row.split() == ["one", "1.50", "0.75", "0.50", "nan", "-2.500"]
+
+    def test_the_best_by_bic_has_the_groups(self):
+        rows, _ = groups_apart(np.random.default_rng(1), np.full(3, 60), 2, 8.0)
+        assert defaults.best_by_bic(rows, 0).n_components == 3
+
+    @pytest.mark.xdist_group("gaussian-full")
+    def test_the_study_in_miniature(self, monkeypatch, tmp_path, capsys):
+        names = ("one normal, 20 x 1", "one correlated, 20 x 2")
+        few = [one for one in default_settings.settings() if one.name in names]
+        monkeypatch.setattr(defaults, "settings", lambda folder: few)
+        monkeypatch.setattr(defaults, "DRAWS", 20)
+        chosen = {name: default_candidates.CANDIDATES["numeric"][name] for name in (defaults.BEFORE, defaults.NOW)}
+        monkeypatch.setitem(defaults.CANDIDATES, "numeric", chosen)
+        defaults.main(["numeric", "--quick", "--jobs", "1", "--out", str(tmp_path)])
+        said = capsys.readouterr().out
+        assert "numeric, compared on 1 settings" in said
+        assert "numeric, confirmed on 1 settings" in said
+        stored = pd.read_csv(tmp_path / "defaults.csv")
+        assert set(stored["candidate"]) == {defaults.BEFORE, defaults.NOW, *defaults.PEERS}
+        assert set(stored["setting"]) == set(names)
+        assert stored["density"].notna().all()
+        assert (tmp_path / "defaults.txt").read_text().count("must be found") == 2
+
+
+class TestConfidence:
+    def test_company_and_majority_by_hand(self):
+        labels, truth = np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2])
+        np.testing.assert_allclose(confidence.company_of(labels, truth), [1.0, 1.0, 0.0, 0.0, 1.0])
+        np.testing.assert_array_equal(confidence.majority(labels, truth), [0, 0, 0, 1, 1])
+
+    def test_the_table_in_miniature(self, monkeypatch):
+        monkeypatch.setattr(confidence, "DRAWS", 100)
+        rows = confidence.reliability("numbers", 12)
+        assert sum(row["rows"] for row in rows) == 12 * confidence.N_ROWS
+        everywhere = np.average([row["company"] - row["confidence"] for row in rows], weights=[r["rows"] for r in rows])
+        errors = [row["rows"] * row["standard_error"] for row in rows]
+        assert abs(everywhere) < 4.0 * np.sqrt(np.square(errors).sum()) / (12 * confidence.N_ROWS)
+        assert confidence.as_table(rows).count("\n") == len(rows) + 1
