@@ -17,13 +17,13 @@ def test_a_part_of_the_time_is_left_for_reading_the_draws():
 
 def test_the_estimate_is_told_when_the_time_is_over(monkeypatch):
     told = []
-    estimate = fitting.estimate_tied
+    estimate = fitting.estimate
 
-    def watched(partitions, weights, groups, options):
+    def watched(partitions, weights, loss, options, **more):
         told.append(options.deadline)
-        return estimate(partitions, weights, groups, options)
+        return estimate(partitions, weights, loss, options, **more)
 
-    monkeypatch.setattr(fitting, "estimate_tied", watched)
+    monkeypatch.setattr(fitting, "estimate", watched)
     x = np.random.default_rng(0).normal(size=(20, 1))
     before = running_seconds()
     with pytest.warns(ConvergenceWarning):

@@ -28,6 +28,14 @@ def warm(tmp_path_factory):
     return table
 
 
+@pytest.fixture(scope="module", autouse=True)
+def hearing():
+    """Processes that are started here hear Ctrl-C, also where this one was started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def start(*arguments, **options):
     return subprocess.Popen([*COMMAND, *map(str, arguments)], text=True, **options)
 
@@ -88,8 +96,8 @@ def interrupt_without_end():
 @pytest.mark.parametrize("how", ["interrupt()", "threading.Thread(target=interrupt_without_end, daemon=True).start()"])
 def test_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
     making = (
-        f"{AT_ONCE}def answer(*rest):\n    {how}\n    threading.Event().wait()\n"
-        "fitting.estimate_tied = answer\nmain()\n"
+        f"{AT_ONCE}def answer(*rest, **options):\n    {how}\n    threading.Event().wait()\n"
+        "fitting.estimate = answer\nmain()\n"
     )
     arguments = ["cluster", warm, "--ignore", "id", "--draws", "5", "--out", tmp_path / "out"]
     done = subprocess.run(
