@@ -220,7 +220,8 @@ class TestTheSameMatrixWrittenOtherwise:
 def test_the_consensus_has_no_more_clusters_than_the_prior_allows(prior):
     """Of all partitions one of five clusters has the least expected loss, but the prior could never predict from it."""
     Y = [[3, 1, 0], [2, 3, 1], [3, 1, 3], [0, 1, 1], [0, 3, 3], [0, 3, 3], [1, 1, 2], [2, 1, 0], [3, 2, 0], [2, 2, 0]]
-    nbce = quick(prior=prior, n_components=4, pseudocount=0.1, concentration=10.0, learn=(), draws=100).fit(Y)
+    nbce = quick(prior=prior, n_components=4, pseudocount=0.1, concentration=10.0, learn=(), draws=100, min_support=0)
+    nbce.fit(Y)
     assert nbce.n_clusters_ == 4
     np.testing.assert_allclose(nbce.predict_proba(Y).sum(axis=1), 1.0)
 

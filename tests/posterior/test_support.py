@@ -26,7 +26,7 @@ def slow_support(labels, draws, weights):
         return sum(w for w, same in told if same) / total if total else None
 
     clusters = [np.flatnonzero(labels == k) for k in range(max(labels) + 1)]
-    together, apart = [], []
+    company, together, apart = [], [], []
     for k, own in enumerate(clusters):
         between = [share(itertools.product(own, other)) for m, other in enumerate(clusters) if m != k]
         apart.append(1.0 - max((s for s in between if s is not None), default=0.0))
@@ -37,14 +37,28 @@ def slow_support(labels, draws, weights):
             seen = [(w, np.sum(d == d[i]) == 1) for w, d in zip(weights, draws) if d[i] >= 0]
             inside = sum(w for w, alone in seen if alone) / sum(w for w, _ in seen) if seen else None
         together.append(1.0 if inside is None else inside)
-    return np.array(together), np.array(apart)
+        company.append(slow_company(own, labels, draws, weights))
+    return np.array(company), np.array(together), np.array(apart)
+
+
+def slow_company(own, labels, draws, weights):
+    """Objects one at a time: the share of the company that is the cluster's, and that of a company at random."""
+    total, found, chance = 0.0, 0.0, 0.0
+    for weight, draw in zip(weights, draws):
+        for i in own[draw[own] >= 0]:
+            others = [j for j in range(len(draw)) if j != i and draw[j] >= 0 and labels[j] >= 0]
+            with_i = [j for j in others if draw[j] == draw[i]]
+            found += weight * (np.mean([j in own for j in with_i]) if with_i else 1.0)
+            chance += weight * (np.mean([j in own for j in others]) if others else 0.0)
+            total += weight
+    return (found - chance) / (total - chance) if total and chance < total else 1.0
 
 
 def is_held(labels, draws, weights, least):
     if max(labels) == 0:
         return True
-    together, apart = slow_support(labels, draws, weights)
-    return min(together.min(), apart.min()) >= least - 1e-12
+    company, _, apart = slow_support(labels, draws, weights)
+    return min(company.min(), apart.min()) >= least - 1e-12
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -58,7 +72,8 @@ def test_support_is_that_of_all_pairs(seed, missing):
     labels[0] = 4  # a single object
     labels = np.unique(labels, return_inverse=True)[1]
     found = support_of(labels, condense(Partitions(draws), weights, merge_objects=False))
-    together, apart = slow_support(labels, draws, weights)
+    company, together, apart = slow_support(labels, draws, weights)
+    np.testing.assert_allclose(found.company, company, atol=1e-12)
     np.testing.assert_allclose(found.together, together, atol=1e-12)
     np.testing.assert_allclose(found.apart, apart, atol=1e-12)
 
@@ -71,6 +86,7 @@ def test_some_draws_at_a_time_and_few_cells_change_nothing(cells, monkeypatch):
     plain = support_of(labels, condensed)
     monkeypatch.setattr("partita.posterior.support._CELLS_TOGETHER", cells)
     few = support_of(labels, condensed)
+    np.testing.assert_allclose(few.company, plain.company, atol=1e-12)
     np.testing.assert_allclose(few.together, plain.together, atol=1e-12)
     np.testing.assert_allclose(few.apart, plain.apart, atol=1e-12)
 
@@ -83,8 +99,8 @@ def small_posterior(seed):
     return draws, random_weights(seed, n_draws) if seed % 2 else np.full(n_draws, 1 / n_draws)
 
 
-@pytest.mark.parametrize("loss", [VI(), Binder()], ids=repr)
-def test_the_supported_estimate_is_the_enumerated_one(loss):
+@pytest.mark.parametrize(("loss", "least_often"), [(VI(), 143), (Binder(), 136)], ids=repr)
+def test_the_supported_estimate_is_mostly_the_enumerated_one(loss, least_often):
     n_least = 0
     for seed in range(150):
         draws, weights = small_posterior(seed)
@@ -99,7 +115,7 @@ def test_the_supported_estimate_is_the_enumerated_one(loss):
         least = min(slow_expected(loss, labels, draws, weights) for labels in held)
         assert own > least - 1e-10
         n_least += own < least + 1e-10
-    assert n_least >= 143
+    assert n_least >= least_often, n_least
 
 
 def test_no_support_asked_for_is_the_free_estimate():
@@ -118,7 +134,17 @@ def test_a_wanderer_is_no_group():
     np.testing.assert_array_equal(np.bincount(alone.labels), [21, 20, 20, 20])
     assert np.all(alone.confidence[:-1] >= 0.95)
     assert alone.confidence[-1] < 0.5
-    assert alone.verdict == "Most draws hold every group together and apart."
+    assert alone.verdict == "Most draws keep every group to itself."
+
+
+def test_groups_that_every_draw_cuts_up_another_way_are_groups():
+    rng = np.random.default_rng(6)
+    draws = np.hstack([rng.integers(0, 6, (300, 50)), 6 + rng.integers(0, 6, (300, 50))])
+    found = Posterior(draws).estimate(min_support=0.5)
+    np.testing.assert_array_equal(found.labels, np.repeat([0, 1], 50))
+    np.testing.assert_allclose(found.support.company, 1.0)
+    assert np.all(found.support.together < 0.2)
+    assert not found.diffuse
 
 
 def test_no_more_clusters_than_any_draw_has_unless_asked_for():

@@ -203,7 +203,7 @@ class TestPredict:
         done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
         assert done.code == 0, done.err
         rows = rows_of(tmp_path / "p.csv")
-        assert list(rows[0]) == ["name", "label", "confidence", "runner_up", "novelty", "empty"]
+        assert list(rows[0]) == ["name", "label", "probability", "runner_up", "novelty", "empty"]
         assert [row["name"] for row in rows] == list("abcd")
         assert [row["label"] for row in rows[:3]] == ["0", "1", "2"]
         assert [row["empty"] for row in rows] == ["False", "False", "False", "True"]
@@ -215,7 +215,7 @@ class TestPredict:
         rows, model = rows_of(tmp_path / "p.csv"), package.load(run / "posterior.partita")
         assert [int(row["label"]) for row in rows] == model.predict(tmp_path / "new.csv").tolist()
         by_name = model.predict_proba(tmp_path / "new.csv").max(axis=1)
-        np.testing.assert_allclose([float(row["confidence"]) for row in rows], by_name, rtol=1e-7)
+        np.testing.assert_allclose([float(row["probability"]) for row in rows], by_name, atol=5.1e-7)
 
     @pytest.mark.parametrize(
         ("column", "cell", "words"),

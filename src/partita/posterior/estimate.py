@@ -47,8 +47,8 @@ class Estimate:
     runs : list of Run
         Every start of the search, its expected loss and its scans.
     support : Support
-        For every cluster how often its pairs are together, and how often it is apart from the nearest other. Computed
-        when first asked for.
+        For every cluster how much of its objects' company is its own, how often its pairs are together, and how often
+        it is apart from the nearest other. Computed when first asked for.
     support_cost : float
         What the expected loss would be less if clusters needed no support (``min_support=0``).
     diffuse : bool
@@ -109,9 +109,9 @@ class Estimate:
             return f"{self.n_clusters:,} groups are too many to say how well the draws hold each."
         n_weak = int((self.support.least < MAJORITY).sum())
         if n_weak:
-            return f"Most draws do not hold {n_weak} of {self.n_clusters} groups together and apart."
+            return f"Most draws do not keep {n_weak} of {self.n_clusters} groups to themselves."
         one = self.n_clusters == 1
-        return "Most draws hold all objects together." if one else "Most draws hold every group together and apart."
+        return "Most draws hold all objects together." if one else "Most draws keep every group to itself."
 
     def _why_diffuse(self) -> str:
         if self.n_clusters == 1:

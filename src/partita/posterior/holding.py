@@ -6,28 +6,34 @@ import numpy as np
 
 from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Problem
-from partita.posterior.expected import evenly_spaced
+from partita.posterior.expected import evenly_spaced, expected_losses
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 
 CELLS_READ = 2e7
 """Labels up to which all draws are read at every step; of more, some are, and all at the end."""
 
 _FEWEST_DRAWS = 100
+_MANY_SINGLES = 20  # single objects below the support from which all are dissolved at once
 
 
 def held(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
-    """Dissolve the cluster of least support as long as that is below ``min_support``, and seat its units elsewhere.
+    """Give up the cluster of least support as long as that is below ``min_support``.
 
-    After every step all units move to where the expected loss is least, among as many clusters as are left, so that
-    the number of clusters falls by at least one. Single objects below ``min_support`` go together. One cluster is what
-    is left where nothing holds. Above `MOST_CLUSTERS` clusters nothing is dissolved but single objects.
+    Its units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
+    better; then all units move to where they do best, among as many clusters as are left, so that the number of
+    clusters falls with every step. Many single objects go together. One cluster is what is left where nothing holds.
+    Above `MOST_CLUSTERS` clusters nothing is given up.
     """
     for draws in _fewer_then_all(problem.draws):
         while labels.max() > 0:
-            weak = _weak(labels, draws, min_support)
+            support, weak = _weak(labels, draws, min_support)
             if len(weak) == 0:
                 break
-            labels = problem.without(labels, weak)
+            tried = [problem.without(labels, weak)]
+            if len(weak) == 1:
+                joined = np.where(labels == weak[0], support.nearest[weak[0]], labels)
+                tried.append(problem.without(joined, weak))
+            labels = tried[int(np.argmin(expected_losses(problem.loss, np.stack(tried), draws)))]
     return labels
 
 
@@ -39,21 +45,18 @@ def _fewer_then_all(draws: Condensed) -> list[Condensed]:
     return [replace(draws, labels=draws.labels[some], weights=weights, draws=draws.draws[some]), draws]
 
 
-def _weak(labels: np.ndarray, draws: Condensed, min_support: float) -> np.ndarray:
-    """The clusters to dissolve next: that of least support, of equal ones the smallest; single objects all at once."""
+def _weak(labels: np.ndarray, draws: Condensed, min_support: float) -> tuple[Support, np.ndarray]:
+    """The support, and the clusters to give up next: that of least support, of equal ones the smallest."""
     seen = labels >= 0
     sizes = np.bincount(labels[seen], weights=draws.counts[seen])
     if len(sizes) > MOST_CLUSTERS:
-        return np.empty(0, np.int64)
+        return Support(*np.empty((4, 0))), np.empty(0, np.int64)
     support = support_of(labels, draws)
     weak = np.flatnonzero(support.least < min_support)
-    if len(weak) == 0:
-        return weak
-    first = weak[np.lexsort((-weak, sizes[weak], support.least[weak]))[0]]
-    if sizes[first] > 1:
-        return np.array([first])
     singles = weak[sizes[weak] == 1]
-    return singles if len(singles) < len(sizes) else singles[:-1]
+    if len(singles) > _MANY_SINGLES:
+        return support, singles if len(singles) < len(sizes) else singles[:-1]
+    return support, weak[np.lexsort((-weak, sizes[weak], support.least[weak]))][:1]
 
 
 def holds(support: Support, min_support: float) -> bool:

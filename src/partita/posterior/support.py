@@ -19,27 +19,44 @@ class Support:
 
     Attributes
     ----------
+    company : (n_clusters,) array
+        How much of the company that its objects have in the draws is of the cluster, beyond chance: 1 where all of it
+        is, 0 where it is as in a draw at random. An object that is alone counts as in the company of its own.
     together : (n_clusters,) array
         How often two objects of the cluster are together; of a single object how often it is alone.
     apart : (n_clusters,) array
         How often an object of the cluster and one of another are apart, for the other cluster where that is least; 1
         where there is no other.
+    nearest : (n_clusters,) int array
+        That other cluster.
     """
 
+    company: np.ndarray
     together: np.ndarray
     apart: np.ndarray
+    nearest: np.ndarray
 
     @property
     def least(self) -> np.ndarray:
-        """The smaller of the two."""
-        return np.minimum(self.together, self.apart)
+        """The smaller of ``company`` and ``apart``: what ``min_support`` is about.
+
+        A large group that every draw cuts up in another way has company of its own only, and its pairs are seldom
+        together: it is a group all the same.
+        """
+        return np.minimum(self.company, self.apart)
 
 
 def support_of(labels: np.ndarray, draws: Condensed) -> Support:
     """Support of the clusters 0 .. K - 1 of a partition of the atoms; -1 is in none.
 
-    together_k = sum_b w_b |pairs within k that share a label| / sum_b w_b |pairs within k|, apart_k = 1 - max_l of
-    the like share of pairs between k and l. Only objects that draw b labels count; what no draw can tell is 1.
+    With n_k, n_l and n_kl the objects of cluster k, of a draw's label l and of both, among n that the draw labels,
+
+        together_k = sum_b w_b sum_l n_kl (n_kl - 1) / sum_b w_b n_k (n_k - 1),
+        company_k = (P_k - F_k) / (1 - F_k),
+        P_k = sum_b w_b sum_l n_kl (n_kl - 1) / (n_l - 1) / sum_b w_b n_k  (an object alone adds 1),
+        F_k = sum_b w_b n_k (n_k - 1) / (n - 1) / sum_b w_b n_k,
+
+    and apart_k = 1 - max_m of the share of pairs between k and m that are together. What no draw can tell is 1.
 
     Cost: draws x (atoms + K^2 x labels), less where clusters meet few labels.
     """
@@ -61,45 +78,52 @@ def support_of(labels: np.ndarray, draws: Condensed) -> Support:
 
 
 class _Sums:
-    """Weighted numbers of pairs, draw after draw."""
+    """Weighted sums over pairs and over objects, draw after draw."""
 
     def __init__(self, clusters: np.ndarray, counts: np.ndarray, n_clusters: int):
-        self.clusters, self.counts = clusters, counts
-        sizes = np.bincount(clusters, weights=counts, minlength=n_clusters)
-        self.single = np.flatnonzero((sizes[clusters] == 1) & (counts == 1))  # atoms that are clusters of their own
+        self.clusters, self.counts = clusters, counts.astype(np.float64)
+        self.single = np.bincount(clusters, weights=counts, minlength=n_clusters) == 1
         self.shared = np.zeros((n_clusters, n_clusters))  # pairs that share a label
         self.pairs = np.zeros((n_clusters, n_clusters))
-        self.alone, self.seen = np.zeros(len(self.single)), np.zeros(len(self.single))
+        self.own, self.by_chance, self.objects = np.zeros((3, n_clusters))
 
     def add(self, labels: np.ndarray, weights: np.ndarray, n_labels: int) -> None:
         draw, atom = np.nonzero(labels >= 0)
         column = draw * n_labels + labels[draw, atom]
         n_clusters, shape = len(self.shared), (len(self.shared), len(labels) * n_labels)
-        table = sparse.csr_array((self.counts[atom].astype(np.float64), (self.clusters[atom], column)), shape=shape)
+        table = sparse.csr_array((self.counts[atom], (self.clusters[atom], column)), shape=shape)
         table.sum_duplicates()
         of_columns = np.repeat(weights, n_labels)
         sizes = np.bincount(
             draw * n_clusters + self.clusters[atom], weights=self.counts[atom], minlength=len(labels) * n_clusters
         ).reshape(len(labels), n_clusters)
-        within = np.einsum("b,bk->k", weights, sizes)  # an object is no pair with itself
-        self.shared += _product(table, of_columns) - np.diag(within)
-        self.pairs += (sizes.T * weights) @ sizes - np.diag(within)
-        self._add_alone(labels, weights, n_labels, np.bincount(column, self.counts[atom], shape[1]))
+        n_seen = weights @ sizes
+        self.shared += _product(table, of_columns) - np.diag(n_seen)  # an object is no pair with itself
+        self.pairs += (sizes.T * weights) @ sizes - np.diag(n_seen)
+        self.objects += n_seen
+        others = np.maximum(sizes.sum(axis=1) - 1.0, 1.0)
+        self.by_chance += (weights / others) @ (sizes * (sizes - 1.0))
+        self._add_company(table, of_columns)
 
-    def _add_alone(self, labels: np.ndarray, weights: np.ndarray, n_labels: int, company: np.ndarray) -> None:
-        own = labels[:, self.single]
-        column = np.arange(len(labels))[:, None] * n_labels + np.maximum(own, 0)
-        self.alone += weights @ ((own >= 0) & (company[column] == 1))
-        self.seen += weights @ (own >= 0)
+    def _add_company(self, table: sparse.csr_array, weights: np.ndarray) -> None:
+        others = np.asarray(table.sum(axis=0))[table.indices] - 1.0
+        share = np.where(others > 0, (table.data - 1.0) / np.maximum(others, 1.0), 1.0)
+        row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        self.own += np.bincount(row, weights[table.indices] * table.data * share, table.shape[0])
 
     def support(self) -> Support:
-        share = np.divide(self.shared, self.pairs, out=np.full_like(self.shared, np.nan), where=self.pairs > 0)
-        together = np.nan_to_num(np.diag(share).copy(), nan=1.0)
-        together[self.clusters[self.single]] = np.divide(
-            self.alone, self.seen, out=np.ones(len(self.seen)), where=self.seen > 0
+        seen = self.objects > 0
+        own, chance = (
+            np.divide(part, self.objects, out=np.ones(len(part)), where=seen) for part in (self.own, self.by_chance)
         )
+        company = np.divide(own - chance, 1.0 - chance, out=np.ones(len(own)), where=seen & (chance < 1.0))
+        share = np.divide(self.shared, self.pairs, out=np.full_like(self.shared, np.nan), where=self.pairs > 0)
+        together = np.where(self.single, own, np.nan_to_num(np.diag(share), nan=1.0))
         np.fill_diagonal(share, 0.0)
-        return Support(together, 1.0 - np.nan_to_num(share, nan=0.0).max(axis=1))
+        between = np.nan_to_num(share, nan=0.0)
+        apart = 1.0 - between.max(axis=1)
+        np.fill_diagonal(between, -1.0)
+        return Support(company, together, apart, between.argmax(axis=1))
 
 
 def _product(table: sparse.csr_array, weights: np.ndarray) -> np.ndarray:

@@ -104,7 +104,7 @@ def _merged(run: Run) -> dict[str, Any]:
 
 def _support(support: Support) -> dict[str, list[float]]:
     """Both shares of every cluster."""
-    return {name: np.round(getattr(support, name), DIGITS).tolist() for name in ("together", "apart")}
+    return {name: np.round(getattr(support, name), DIGITS).tolist() for name in ("company", "together", "apart")}
 
 
 def _number(run: Run) -> dict[str, Any]:
