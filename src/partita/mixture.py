@@ -52,9 +52,9 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
     loss, entropy, max_clusters, min_size, min_support
-        How the draws become ``labels_``, as in `Posterior.estimate`. By default a group is reported where most of its
-        rows' company in the draws is its own and most draws hold it apart from every other group; ``min_support=0``
-        reports the partition of least expected loss. Only "gibbs" reads these.
+        How the draws become ``labels_``, as in `Posterior.estimate`. By default a group is reported where most draws
+        hold it together, and apart from every other group; ``min_support=0`` reports the partition of least
+        expected loss. Only "gibbs" reads these.
     max_time : float, optional
         Seconds for everything up to ``labels_``: four fifths for the engine, which stops with what it has, the rest for
         what is read from it. Compiling on first use does not count.

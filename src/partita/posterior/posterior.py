@@ -177,9 +177,9 @@ class Posterior:
         min_size : int, optional
             At least so many objects in every cluster.
         min_support : float
-            A cluster is dissolved where less of its objects' company in the draws is its own, beyond chance, or where
-            it is less often apart from another cluster: see `Support`. 0.5 asks for more often than not.
-            ``Estimate.support_cost`` says what that adds to the expected loss.
+            A cluster is given up where its pairs are less often together, or less often apart from those of another
+            cluster: see `Support`. 0.5 asks for more often than not. ``Estimate.support_cost`` says what that adds to
+            the expected loss.
         runs : int
             Starts of the search.
         n_jobs : int, optional

@@ -10,6 +10,9 @@ from partita.posterior.condensing import Condensed
 MOST_CLUSTERS = 4096
 """Clusters up to which all pairs of them are compared: 128 MB."""
 
+OWN_COMPANY = 0.9
+"""Company from which a cluster counts as held together, however seldom its pairs are."""
+
 _CELLS_TOGETHER = 1 << 22
 
 
@@ -38,12 +41,13 @@ class Support:
 
     @property
     def least(self) -> np.ndarray:
-        """The smaller of ``company`` and ``apart``: what ``min_support`` is about.
+        """The smaller of ``together`` and ``apart``: what ``min_support`` is about.
 
-        A large group that every draw cuts up in another way has company of its own only, and its pairs are seldom
-        together: it is a group all the same.
+        A large group that every draw cuts up in another way has hardly any company but its own, while its pairs are
+        seldom together. It is a group all the same: where ``company`` is at least `OWN_COMPANY` it stands for
+        ``together``.
         """
-        return np.minimum(self.company, self.apart)
+        return np.minimum(np.where(self.company >= OWN_COMPANY, self.company, self.together), self.apart)
 
 
 def support_of(labels: np.ndarray, draws: Condensed) -> Support:
