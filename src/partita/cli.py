@@ -309,6 +309,7 @@ def summarize(
     draws: Annotated[
         Path, typer.Argument(help="CSV, Parquet or .npy, a row per draw and a column per object; or a .partita file.")
     ],
+    *,
     loss: LossName = "vi",
     entropy: Entropy = 0.0,
     min_size: MinSize = None,
