@@ -11,12 +11,23 @@ Candidate = Callable[[int, int], dict[str, Any]]  # rows and columns to options
 BEFORE, NOW = "before", "library defaults"
 WIDE = Gamma(1.0, 1.0)
 FEW = Gamma(1.0, 10.0)
+FAR = Gamma(2.0, 100.0)
+
+
+def of_cells(cells_per_vote: float, share: float = 0.4) -> Callable[[int], Gamma]:
+    """A hyperprior of the scale with this mean that weighs as much as one cell in so many."""
+
+    def hyperprior(cells: int) -> Gamma:
+        shape = 2.0 + cells / cells_per_vote
+        return Gamma(shape, shape / share)
+
+    return hyperprior
 
 
 def gaussian(
     dof: Callable[[int], float],
     diagonal_dof: float,
-    scale: float | Gamma,
+    scale: float | Gamma | Callable[[int], Gamma],
     mean_precision: float | Gamma,
     concentration: Gamma,
     rows_per_column: float = 2.0,
@@ -26,7 +37,10 @@ def gaussian(
     def options(n: int, d: int) -> dict[str, Any]:
         full = d <= MOST_FULL_COLUMNS and n >= rows_per_column * d
         v, least = (dof(d), d) if full else (diagonal_dof, 1)
-        chosen = scale if isinstance(scale, Gamma) else scale * max(v - least - 1.0, 1.0)
+        if isinstance(scale, float):
+            chosen: float | Gamma = scale * max(v - least - 1.0, 1.0)
+        else:
+            chosen = scale if isinstance(scale, Gamma) else scale(n * d)
         family = Gaussian(covariance="full" if full else "diag", dof=v, scale=chosen, mean_precision=mean_precision)
         return {"family": family, "prior": DirichletProcess(concentration=concentration)}
 
@@ -61,31 +75,33 @@ def library_defaults(n: int, d: int) -> dict[str, Any]:
     return {}
 
 
-LEARNED = Gamma(2.0, 2.0)
-FAR = Gamma(2.0, 100.0)
+EIGHTH = of_cells(8.0)
 
-#: s: variance within groups or the hyperprior of its share; k: mean_precision; a: hyperprior of the concentration.
+#: s: variance within groups, or the hyperprior of its share (1/8: one that weighs as an eighth of the cells, mean .4);
+#: k: mean_precision; a: hyperprior of the concentration.
 CANDIDATES: dict[str, dict[str, Candidate]] = {
     "numeric": {
         BEFORE: gaussian(twice, 4.0, 0.5, 0.1, WIDE, 10.0),
         "s .5, d+6, k .1, a G(1, 1)": gaussian(six_more, 7.0, 0.5, 0.1, WIDE),
-        "s G, 3d+4, k .02, a G(1, 1)": gaussian(thrice, 7.0, LEARNED, 0.02, WIDE),
-        "s G, d+6, k G, a G(1, 10)": gaussian(six_more, 7.0, LEARNED, FAR, FEW),
-        "s G, 3d+4, k G, a G(1, 4)": gaussian(thrice, 7.0, LEARNED, FAR, Gamma(1.0, 4.0)),
+        "s G(2, 2), 3d+4, k G, a G(1, 10)": gaussian(thrice, 7.0, Gamma(2.0, 2.0), FAR, FEW),
+        "s 1/16, 3d+4, k G, a G(1, 10)": gaussian(thrice, 7.0, of_cells(16.0), FAR, FEW),
+        "s 1/4, 3d+4, k G, a G(1, 10)": gaussian(thrice, 7.0, of_cells(4.0), FAR, FEW),
+        "s 1/8, d+6, k G, a G(1, 10)": gaussian(six_more, 7.0, EIGHTH, FAR, FEW),
+        "s 1/8, 3d+4, k .1, a G(1, 10)": gaussian(thrice, 7.0, EIGHTH, 0.1, FEW),
+        "s 1/8, 3d+4, k G, a G(1, 1)": gaussian(thrice, 7.0, EIGHTH, FAR, WIDE),
         NOW: library_defaults,
     },
     "categorical": {
         BEFORE: categorical(1.0, WIDE),
-        "b 1, a G(1, 10)": categorical(1.0, FEW),
+        "b 2, a G(1, 10)": categorical(2.0, FEW),
         "b G(1, 1), a G(1, 10)": categorical(WIDE, FEW),
-        "b G(1, .2), a G(1, 10)": categorical(Gamma(1.0, 0.2), FEW),
-        "b G(8, 4), a G(1, 10)": categorical(Gamma(8.0, 4.0), FEW),
+        "b G(20, 10), a G(1, 10)": categorical(Gamma(20.0, 10.0), FEW),
         NOW: library_defaults,
     },
     "count": {
         BEFORE: count(1.0, WIDE),
-        "shape .5, a G(1, 1)": count(0.5, WIDE),
-        "shape 1, a G(1, 10)": count(1.0, FEW),
+        "shape .5, a G(1, 10)": count(0.5, FEW),
+        "shape 2, a G(1, 10)": count(2.0, FEW),
         NOW: library_defaults,
     },
 }

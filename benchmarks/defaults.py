@@ -6,6 +6,7 @@ Kinds of columns: numeric, categorical, count.
     --tables N        tables of every made setting, 20 by default
     --jobs N          processes, 2 by default
     --out FOLDER      where defaults.txt and defaults.csv go, ``benchmarks/results`` by default
+    --targets         nothing but the library's defaults on the settings whose groups must be found
     --quick           a miniature
 
 All candidates are compared on every second setting; what was chosen is confirmed on the others, beside what was there
@@ -63,6 +64,14 @@ def main(words: Sequence[str] | None = None) -> None:
     lines = [f"{options.tables} tables of every made setting, {CHAINS} chains of {DRAWS} draws."]
     outcomes: list[Outcome] = []
     for kind in options.kinds or KINDS:
+        if options.targets:
+            own = [one for one in every if one.kind == kind and one.target]
+            found = list(measured(own, [NOW], options))
+            outcomes += found
+            lines += ["", f"=== {kind}: settings whose groups must be found", *targets(own, found)]
+            print("\n".join(lines), flush=True)
+            stored(options.out, lines, outcomes)
+            continue
         everyone = list(CANDIDATES[kind])
         for title, names, half in zip(("compared", "confirmed"), (everyone, [BEFORE, NOW]), halves(every)):
             own = [one for one in half if one.kind == kind]
@@ -92,6 +101,7 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     asked.add_argument("--tables", type=int, default=20)
     asked.add_argument("--jobs", type=int, default=2)
     asked.add_argument("--out", type=Path, default=RESULTS)
+    asked.add_argument("--targets", action="store_true")
     asked.add_argument("--quick", action="store_true")
     return asked.parse_args(words)
 
@@ -103,7 +113,7 @@ def measured(own: Iterable[Setting], names: Sequence[str], options: argparse.Nam
     """All outcomes of some settings, tables in parallel."""
     tasks = []
     for setting in own:
-        peers = PEERS if setting.kind == "numeric" else ()
+        peers = PEERS if setting.kind == "numeric" and not options.targets else ()
         n_tables = 1 if options.quick or setting.part == "labelled" else options.tables
         tasks += [(setting.name, name, seed) for seed in range(n_tables) for name in (*names, *peers)]
     one = partial(outcome, options.data)
@@ -177,6 +187,17 @@ def report(own: Sequence[Setting], outcomes: Sequence[Outcome]) -> Iterator[str]
     for setting in own:
         yield from ["", setting.name + (" *" if setting.target else ""), HEAD]
         yield from rows_of(outcomes, [setting.name])
+
+
+def targets(own: Sequence[Setting], outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Of how many tables of every setting, and of every part, the number of groups was right."""
+    right = {one.name: [bool(found.right) for found in outcomes if found.setting == one.name] for one in own}
+    for part in PARTS:
+        names = [one.name for one in own if one.part == part]
+        if names:
+            everywhere = [value for name in names for value in right[name]]
+            yield f"  {part}: {sum(everywhere)} of {len(everywhere)} tables"
+            yield from (f"    {name:<64}{sum(right[name]):>4} of {len(right[name])}" for name in names)
 
 
 HEAD = f"  {'candidate':<32}{'K':>7}{'right':>8}{'P(true K)':>11}{'ARI':>8}{'log density':>13}"

@@ -16,8 +16,8 @@ TABLES = {
     "diag": Gaussian(covariance="diag", scale=SCALE, mean_precision=PRECISION),
     "mixed": Mixed(
         families={
-            "a": Gaussian(scale=SCALE),
-            "numeric": Gaussian(scale=SCALE),
+            "a": Gaussian(scale=SCALE, mean_precision=0.1),
+            "numeric": Gaussian(scale=SCALE, mean_precision=0.1),
             "categorical": Categorical(pseudocount=Gamma(1.0, 1.0)),
         }
     ),

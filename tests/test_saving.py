@@ -224,6 +224,25 @@ def test_a_file_of_format_1_still_loads_and_predicts_as_it_did():
     assert model.posterior_.n_draws == expected["n_draws"]
 
 
+@pytest.mark.parametrize(("n", "family"), [(30, Gaussian(scale=0.5)), (15, Gaussian(covariance="diag", scale=1.0))])
+def test_open_options_of_the_first_edition_are_what_they_were(n, family, tmp_path):
+    """Two standardised columns: dof 4, half of the variance in a group, mean_precision 0.1, alpha ~ Gamma(1, 1)."""
+    rows = numbers(n)
+    model = Mixture(family=family, prior=DirichletProcess(concentration=Gamma(1.0, 1.0)), **FAST).fit(rows)
+    path = tmp_path / "model.partita"
+    model.save(path)
+    resealed(path, lambda about: about["mixture"]["options"].update({"family": "auto", "prior": None}))
+    with pytest.raises(ValueError, match="is not as partita writes files"):
+        partita.load(path)
+    resealed(path, lambda about: about["mixture"].pop("edition"))
+    for _ in range(2):
+        again = partita.load(path)
+        np.testing.assert_allclose(again.predict_proba(rows), model.predict_proba(rows), rtol=1e-12)
+        np.testing.assert_allclose(again.score_samples(rows), model.score_samples(rows), rtol=1e-12)
+        assert again._model.prior == model._model.prior
+        again.save(path)  # and stays of the first edition
+
+
 def resealed(path, change):
     """The file after a change of its header, with a right checksum."""
     with zipfile.ZipFile(path) as archive:

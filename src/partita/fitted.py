@@ -37,6 +37,7 @@ class Fitted:
     _model: Model
     _clusters: Clusters
     _entropy: Any
+    _edition: int
     _posterior: Posterior
     _posterior_plan: PosteriorPlan  # of engines whose draws are made when asked for
     _pieces: tuple[np.ndarray, np.ndarray]  # labels and probabilities of the clusters that groups were formed of

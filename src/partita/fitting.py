@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
@@ -33,11 +34,14 @@ from partita.posterior import Posterior
 from partita.posterior.estimate import estimate
 from partita.predictive import Clusters, Expected, clusters_of
 from partita.printable import printable_errors
-from partita.priors import Prior, StickBreaking
+from partita.priors import Gamma, Prior, StickBreaking
 from partita.responsibilities import PosteriorPlan
 from partita.sampling import sample
 from partita.table import Table
 from partita.table.wording import count_of
+
+EDITION = 2
+"""Of the defaults of families and priors: a file says by which its model was made."""
 
 LEFT_BY_FIT = (
     "_model",
@@ -83,9 +87,10 @@ class Fitting(Fitted):
         """Run the engine and label the rows; rows without any observed cell teach nothing."""
         self._forget()
         started = running_seconds()
-        model = build_model(asked.family, table, asked.priors[0], np.where(table.empty_rows, 0, weights))
         engine, plan = asked.engine, asked.plan
-        self._entropy = seed.entropy
+        weights = np.where(table.empty_rows, 0, weights)
+        model = build_model(asked.family, table, asked.priors[0], weights, fixed=isinstance(engine, EM))
+        self._entropy, self._edition = seed.entropy, EDITION
         if isinstance(engine, EM):
             self._keep_maximum(maximize(engine, model, asked.priors, plan, seed))
             self._plan_posterior(asked, self._model.prior.initial_concentration(), seed)
@@ -269,13 +274,14 @@ class Fitting(Fitted):
         notes: Mapping[str, Any],
         *,
         weighted: bool,
+        edition: int,
     ) -> None:
         """Become what `fit` left, from the parts that a file holds; parts that do not fit each other are refused.
 
         ``notes["maximum"]`` and ``notes["approximation"]`` are what EM and the variational engines note besides,
-        ``notes["grouping"]`` how a wish for a number of groups was answered.
+        ``notes["grouping"]`` how a wish for a number of groups was answered. ``edition``: of the defaults.
         """
-        asked, self._entropy = self._asked(), entropy
+        asked, self._entropy, self._edition = self._asked(), entropy, edition
         maximum, approximation, grouping = notes["maximum"], notes["approximation"], notes["grouping"]
         consistency.check_grouping(asked.n_groups, grouping, estimate[1].shape[1])
         if grouping is not None and grouping["refitted"]:
@@ -287,7 +293,10 @@ class Fitting(Fitted):
         prior = asked.priors[0]
         if maximum is not None:
             [prior] = [one for one in asked.priors if one.n_components == maximum["n_components"]]
-        model = build_model(asked.family, table, prior, weights, weighted=weighted)
+        if edition == 1:
+            prior = of_first_edition(prior)
+        fixed = edition == 1 or isinstance(asked.engine, EM)
+        model = build_model(asked.family, table, prior, weights, weighted=weighted, fixed=fixed)
         consistency.check_clusters(model, clusters)
         consistency.check_numbers(model, posterior, self.probabilities_.shape[1])
         if approximation is not None:
@@ -319,16 +328,31 @@ class Fitting(Fitted):
 
 
 def build_model(
-    family: str | Family, table: Table, prior: Prior, weights: np.ndarray, *, weighted: bool = True
+    family: str | Family,
+    table: Table,
+    prior: Prior,
+    weights: np.ndarray,
+    *,
+    weighted: bool = True,
+    fixed: bool = False,
 ) -> Model:
-    """The model; a family that is not ``weighted`` learns its open numbers from every row once."""
+    """The model; a family that is not ``weighted`` learns its open numbers from every row once.
+
+    ``fixed``: it learns nothing unasked while the engine runs.
+    """
     taught = table.take(weights > 0)
     if weighted:
         taught = replace(taught, weights=weights[weights > 0])
-    likelihood = family_from(family, taught).resolve(taught)
+    chosen = family_from(family, taught, fixed=fixed)
+    likelihood = chosen.resolve_fixed(taught) if fixed else chosen.resolve(taught)
     if weights.sum() >= LARGEST_TOTAL:
         raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
     return Model(likelihood, prior, table, weights)
+
+
+def of_first_edition(prior: Prior) -> Prior:
+    """The prior as it was when every open concentration had the same hyperprior."""
+    return clone(prior).set_params(concentration=Gamma(1.0, 1.0)) if prior.concentration is None else prior
 
 
 def _with_components(asked: Asked, n_components: Any) -> Asked:

@@ -214,9 +214,9 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
             check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
             model, rng = self._model, self._rng(5)
         else:
-            prior = self._one_prior()
+            prior, fixed = self._one_prior(), isinstance(engine_from(self.engine), EM)
             table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
-            model = build_model(self.family, table, prior, np.where(table.empty_rows, 0, 1))
+            model = build_model(self.family, table, prior, np.where(table.empty_rows, 0, 1), fixed=fixed)
             rng = np.random.default_rng(seed_from(self.random_state))
         cells, labels = simulate_prior(model, n_samples, rng)
         return self._rows_like(model.table, cells), labels

@@ -98,11 +98,11 @@ def _named_prior(name: str) -> Prior:
         raise ValueError(f"prior={name!r} needs options: pass {kind.__name__}(n_components=...).") from None
 
 
-def family_from(value: Any, table: Table) -> Family:
+def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
     """A family, the default of the one that is named, or what "auto" is for this table."""
     if isinstance(value, str):
         if value == "auto":
-            return automatic_family(table)
+            return automatic_family(table, fixed=fixed)
         kinds: dict[str, Any] = {"auto": automatic_family, **FAMILIES}
         return choose("family", value, kinds)()
     if not isinstance(value, Family):

@@ -42,6 +42,7 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
     header = {
         "estimator": next(kind.__name__ for kind in type(estimator).__mro__ if kind.__name__ in _ESTIMATORS),
         "options": {name: to_json(value) for name, value in _lasting_options(estimator).items()},
+        "edition": estimator._edition,
         "seed": to_json(estimator._entropy),
         "schema": model.table.schema.to_dict(),
         "origin": _origin_to_json(model.table.origin),
@@ -91,6 +92,7 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
         _seed_from_json(header["seed"]),
         {name: from_json(header.get(name)) for name in ("maximum", "approximation", "grouping", "support_cost")},
         weighted="maximum" in header,  # absent from files of versions whose families did not read weights
+        edition=header.get("edition", 1),
     )
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)

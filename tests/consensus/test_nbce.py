@@ -50,7 +50,7 @@ class TestOptions:
             ({"prior": DirichletProcess(concentration=2.0)}, DirichletProcess(concentration=2.0)),
             ({"prior": DirichletProcess(concentration=2.0), "learn": ()}, DirichletProcess(concentration=2.0)),
             ({"prior": DirichletProcess()}, DirichletProcess()),
-            ({"prior": DirichletProcess(), "learn": ()}, DirichletProcess(concentration=1.0)),
+            ({"prior": DirichletProcess(), "learn": ()}, DirichletProcess(concentration=0.1)),
             (
                 {"prior": FiniteDirichlet(n_components=9, concentration=Gamma(3.0, 2.0)), "learn": ()},
                 FiniteDirichlet(n_components=9, concentration=1.5),

@@ -1,6 +1,7 @@
 """A learned scale and mean_precision: the sampler against enumeration of partitions times quadrature over both."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from partita.engines.model import Model
 from partita.engines.variational import Variational
 from partita.families import Categorical, Conjugate, Family, Gaussian, Mixed
 from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, Prior, StickBreaking
+from partita.priors.hyperpriors import GammaAbove
 from partita.table import Table
 
 SCALE, PRECISION, PSEUDOCOUNT = Gamma(1.5, 2.0), Gamma(1.2, 3.0), Gamma(2.0, 2.0)
@@ -61,6 +63,7 @@ class Learner:
     name: str
     family: Family
     table: Table
+    hyperpriors: Mapping[str, Gamma] = field(default_factory=lambda: HYPERPRIORS)
 
     @property
     def likelihood(self) -> Conjugate:
@@ -70,24 +73,39 @@ class Learner:
         return Model(self.likelihood, prior, self.table, np.ones(self.table.n_rows, dtype=np.int64))
 
 
+def by_default(table):
+    """The default hyperpriors: an eighth of the cells, and the larger of the shares that the columns' steps explain."""
+    columns = [column[~np.isnan(column)] for column in table.numeric.T]
+    shape = 2.0 + sum(column.size for column in columns) / 8.0
+    least = max(np.median(np.diff(np.unique(column))) ** 2 / 12.0 / column.var() for column in columns)
+    return {"scale": GammaAbove(shape, shape / 0.4, least), "mean_precision": Gamma(2.0, 100.0)}
+
+
 LEARNERS = [
-    Learner("full-scale", Gaussian(scale=SCALE, dof=4.0), numbers(0)),
-    Learner("full-precision", Gaussian(mean_precision=PRECISION), numbers(0)),
+    Learner("full-scale", Gaussian(scale=SCALE, dof=4.0, mean_precision=0.1), numbers(0)),
+    Learner("full-precision", Gaussian(scale=0.5, mean_precision=PRECISION), numbers(0)),
     Learner("full-both", Gaussian(scale=SCALE, mean_precision=PRECISION), numbers(0)),
-    Learner("full-one-cell-missing", Gaussian(scale=SCALE), numbers(1)),
-    Learner("diag-scale", Gaussian(covariance="diag", scale=SCALE, dof=[3.0, 5.0]), numbers(3)),
-    Learner("diag-precision", Gaussian(covariance="diag", mean_precision=PRECISION), numbers(3)),
+    Learner("full-one-cell-missing", Gaussian(scale=SCALE, mean_precision=0.1), numbers(1)),
+    Learner("full-by-default", Gaussian(), numbers(0), by_default(numbers(0))),
+    Learner("diag-scale", Gaussian(covariance="diag", scale=SCALE, dof=[3.0, 5.0], mean_precision=0.1), numbers(3)),
+    Learner("diag-precision", Gaussian(covariance="diag", scale=1.0, mean_precision=PRECISION), numbers(3)),
     Learner("diag-both", Gaussian(covariance="diag", scale=SCALE, mean_precision=PRECISION), numbers(0)),
+    Learner("diag-by-default", Gaussian(covariance="diag"), numbers(3), by_default(numbers(3))),
     Learner(
         "mixed-two-scales",
-        Mixed(families={"x2": Gaussian(scale=HYPERPRIORS["diag_scale"]), "numeric": Gaussian(scale=SCALE)}),
+        Mixed(
+            families={
+                "x2": Gaussian(scale=HYPERPRIORS["diag_scale"], mean_precision=0.1),
+                "numeric": Gaussian(scale=SCALE, mean_precision=0.1),
+            }
+        ),
         three_numbers_and_words(),
     ),
     Learner(
         "mixed-scale-and-pseudocount",
         Mixed(
             families={
-                "numeric": Gaussian(covariance="diag", scale=SCALE),
+                "numeric": Gaussian(covariance="diag", scale=SCALE, mean_precision=0.1),
                 "categorical": Categorical(pseudocount=PSEUDOCOUNT),
             }
         ),
@@ -111,7 +129,7 @@ def exact_joint(learner, prior):
     for position, logs in enumerate(zip(*(grid.ravel() for grid in grids))):
         fixed = likelihood.with_learned(**dict(zip(names, map(float, np.exp(logs)))))
         log_joint[:, position] = log_likelihoods(subset_log_marginals(fixed, rows), states) + log_prior
-        log_joint[:, position] += sum(log_density(name, log) for name, log in zip(names, logs))
+        log_joint[:, position] += sum(log_density(learner.hyperpriors[name], log) for name, log in zip(names, logs))
     evidence = logsumexp(log_joint)
     joint = np.exp(log_joint - evidence)
     margin = joint.sum(axis=0).reshape(grids[0].shape)
@@ -120,8 +138,9 @@ def exact_joint(learner, prior):
     return Exact(states, joint.sum(axis=1), float(evidence)), densities
 
 
-def log_density(name, log_value):
-    hyperprior = HYPERPRIORS[name]
+def log_density(hyperprior, log_value):
+    if log_value < np.log(max(hyperprior.least, 1e-300)):
+        return -np.inf
     return gamma(hyperprior.shape, scale=1 / hyperprior.rate).logpdf(np.exp(log_value)) + log_value
 
 

@@ -157,7 +157,7 @@ def test_the_best_start_reaches_the_highest_bound_of_the_slow_updates():
 def test_responsibilities_are_those_of_scikit_learn(kind):
     x, _ = make_blobs([90, 60, 40], centers=[[0, 0], [7, 0], [0, 7]], cluster_std=1.3, random_state=3)
     table = Table.read(x, standardize=False)
-    likelihood = Gaussian(mean_precision=0.3, dof=5.0).resolve(table)
+    likelihood = Gaussian(mean_precision=0.3, dof=5.0, scale=4.0).resolve(table)
     if kind == "dirichlet_process":  # whose last stick is broken too
         prior = StickBreaking(n_components=4, concentration=0.8)
     else:

@@ -24,10 +24,15 @@ def other(*kinds: str) -> Table:
 
 @pytest.mark.parametrize(
     ("n", "d", "covariance"),
-    [(10, 1, "full"), (9, 1, "diag"), (40, 4, "full"), (39, 4, "diag"), (500, 50, "full"), (600, 51, "diag")],
+    [(2, 1, "full"), (8, 4, "full"), (7, 4, "diag"), (100, 50, "full"), (99, 50, "diag"), (600, 51, "diag")],
 )
 def test_full_covariance_for_few_columns_for_their_rows(n, d, covariance):
     assert automatic_family(numeric(n, d)) == Gaussian(covariance=covariance)
+
+
+@pytest.mark.parametrize(("n", "d", "covariance"), [(10, 1, "full"), (9, 1, "diag"), (40, 4, "full"), (39, 4, "diag")])
+def test_a_full_covariance_whose_scale_is_not_learned_takes_more_rows(n, d, covariance):
+    assert automatic_family(numeric(n, d), fixed=True) == Gaussian(covariance=covariance)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +57,9 @@ def test_constant_columns_do_not_count():
     with pytest.warns(UserWarning, match="constant"):
         table = Table.read(X)
     assert automatic_family(table) == Gaussian(covariance="full")
-    words = np.array([["a", 1.5], ["a", 2.5], ["a", 0.5]], dtype=object)
+    words = np.array([["a", 1.5], ["a", 2.5]], dtype=object)
     with pytest.warns(UserWarning, match="constant"):
-        assert automatic_family(Table.read(words)) == Gaussian(covariance="diag")
+        assert automatic_family(Table.read(words)) == Gaussian(covariance="full")
 
 
 def test_missing_cells_do_not_matter():

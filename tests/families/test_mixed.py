@@ -116,7 +116,7 @@ def test_columns_that_nothing_names_are_read_by_type():
     assert diagonal.columns.tolist() == [0, 1, 2]
     assert categorical.columns.tolist() == [0, 1]
     assert count.columns.tolist() == [0]
-    np.testing.assert_array_equal(diagonal.dof, 4.0)
+    np.testing.assert_array_equal(diagonal.dof, 7.0)
     np.testing.assert_array_equal(categorical.pseudocount, 1.0)
 
 
@@ -144,7 +144,7 @@ def test_a_name_goes_before_a_type_and_hyperparameters_follow_their_column():
 def test_a_full_covariance_of_one_named_column_is_its_diagonal_form(options):
     table = Table.read(numbers(6, 1, n_missing=1), standardize=False)
     named = Mixed(families={"x0": Gaussian(**options)}).resolve(table)
-    alone = Gaussian(covariance="diag", **{"dof": 3.0, **options}).resolve(table)
+    alone = Gaussian(covariance="diag", **options).resolve(table)
     assert named.blocks[0].columns.size == 0
     assert named.blocks[1].columns.tolist() == [0]
     resp = np.random.default_rng(64).integers(0, 3, (6, 5)).astype(float)

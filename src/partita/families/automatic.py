@@ -8,13 +8,15 @@ from partita.families.mixed import Mixed
 from partita.table import Table
 
 MOST_FULL_COLUMNS = 50
-ROWS_PER_FULL_COLUMN = 10
+ROWS_PER_FULL_COLUMN = 2
+ROWS_PER_FULL_COLUMN_IF_FIXED = 10
 
 
-def automatic_family(table: Table) -> Family:
-    """Full covariance for few numeric columns (at most 50, and ten rows for each), otherwise diagonal.
+def automatic_family(table: Table, *, fixed: bool = False) -> Family:
+    """Full covariance for few numeric columns (at most 50, and two rows for each), otherwise diagonal.
 
-    Tables of one other kind get its family, tables of several kinds ``Mixed()``.
+    Tables of one other kind get its family, tables of several kinds ``Mixed()``. ``fixed``: the scale of groups
+    will not be learned, and a full covariance takes ten rows for each column.
     """
     schema = table.schema
     kinds = {column.kind for column in schema.used}
@@ -25,5 +27,6 @@ def automatic_family(table: Table) -> Family:
     if kinds != {"numeric"}:
         return Mixed()
     d = len(schema.numeric)
-    few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= ROWS_PER_FULL_COLUMN * d
+    rows_per_column = ROWS_PER_FULL_COLUMN_IF_FIXED if fixed else ROWS_PER_FULL_COLUMN
+    few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= rows_per_column * d
     return Gaussian(covariance="full" if few else "diag")

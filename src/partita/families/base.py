@@ -33,6 +33,10 @@ class Family(Parameters, ABC):
     def resolve(self, table: Table) -> "Conjugate":
         """Fill in what was left open from the table and return the conjugate model."""
 
+    def resolve_fixed(self, table: Table) -> "Conjugate":
+        """As `resolve`, with numbers in place of what would be learned unasked: for engines that do not learn."""
+        return self.resolve(table)
+
     @classmethod
     @abstractmethod
     def examples(cls) -> list[tuple["Family", Table]]:

@@ -49,3 +49,17 @@ def named(columns: list) -> str:
     shown = ", ".join(repr(str(c)) for c in columns[:3])
     more = f" and {len(columns) - 3} more columns" if len(columns) > 3 else ""
     return f"{shown}{more} {'are' if len(columns) > 1 else 'is'}"
+
+
+def column_moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and variance of every column's observed cells; variance 1 where a column does not vary."""
+    observed = ~np.isnan(x)
+    n = np.maximum(weights @ observed, 1.0)
+    mean = weights @ np.where(observed, x, 0.0) / n
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = weights @ np.where(observed, (x - mean) ** 2, 0.0) / n
+    if not np.isfinite(variance).all():
+        raise ValueError(
+            "The squares of some numeric column leave the range of float64: standardize it, or change its unit."
+        )
+    return mean, np.where(variance > 0, variance, 1.0)

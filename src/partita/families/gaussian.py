@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from partita.families.base import Conjugate, Family
-from partita.families.columns import per_column, refuse_other_kinds, scalar
+from partita.families.columns import column_moments, per_column, refuse_other_kinds, scalar
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
 from partita.families.scales import LEAST_SCALE
+from partita.families.widths import share_within
 from partita.parameters import choose
 from partita.priors.hyperpriors import Gamma
 from partita.table import Table
@@ -20,9 +21,12 @@ OPTIONS = {
     "diag": ("mean_precision", "dof", "scale"),
     "known": ("variance", "mean_variance"),
 }
-EXPECTED_VARIANCE = 0.5  # of a cluster's column, in units of the column's variance
-MEAN_PRECISION = 0.1
-DIAGONAL_DOF = 4.0
+MEAN_PRECISION = Gamma(2.0, 100.0)
+DIAGONAL_DOF = 7.0
+
+FIXED_VARIANCE = 0.5  # of a cluster's column, in units of the column's variance, where nothing is learned
+FIXED_MEAN_PRECISION = 0.1
+FIXED_DIAGONAL_DOF = 4.0
 
 
 class Gaussian(Family, name="gaussian"):
@@ -37,13 +41,15 @@ class Gaussian(Family, name="gaussian"):
     mean, mean_precision, dof, scale, variance, mean_variance
         The prior, in the units the model sees (standardised columns unless ``standardize=False``). A
         scalar serves all columns; ``scale`` of a full covariance is a d x d matrix or a number times
-        the identity. None: mean of the column, mean_precision 0.1, dof max(2 d, d + 2) (diag: 4), a scale that
-        expects half of each column's variance within a cluster (known: ``variance`` that half,
-        ``mean_variance`` the column's variance).
+        the identity. None: mean of the column, dof 3 d + 4 (diag: 7); known: ``variance`` half of the column's,
+        ``mean_variance`` the column's.
 
-        ``scale=priors.Gamma(shape, rate)``: one number times the scale that None stands for, learned from the rows;
-        ``mean_precision=priors.Gamma(shape, rate)``: one number for all columns, learned likewise. Engines that do not
-        learn hold them at their means.
+        ``scale=priors.Gamma(shape, rate)``: scale = s dof (the columns' variances), s > 0 learned from the rows: the
+        share of a column's variance that is within a cluster, or more. None: Gamma with mean 0.4 and a shape of 2 and
+        an eighth of the table's numeric cells, s no less than the steps explain in which numbers were recorded
+        (`partita.families.widths`). ``mean_precision=priors.Gamma(shape, rate)``: one number for all
+        columns, learned likewise; None: Gamma(2, 100). Where ``scale`` is given as numbers, and under engines that do
+        not learn, None is what `resolve_fixed` says.
     """
 
     def __init__(
@@ -73,21 +79,60 @@ class Gaussian(Family, name="gaussian"):
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's numeric columns."""
         self.check()
+        if not is_open(self.scale):
+            return self.fixed(table, columns)._resolved(table, columns)
+        return self._resolved(table, columns)
+
+    def _resolved(self, table: Table, columns: np.ndarray) -> Conjugate:
         x = table.numeric[:, columns]
         average, variance = column_moments(x, table.row_weights)
         mean = average if self.mean is None else per_column("mean", self.mean, len(columns), positive=False)
-        build = {"full": self._full, "diag": self._diagonal, "known": self._known}[self.covariance]
-        model = build(mean, variance, columns, not np.isnan(x).any())
-        return model.with_learned(**{name: hyperprior.mean for name, hyperprior in self._hyperpriors().items()})
+        if self.covariance == "known":
+            return self._known(mean, variance, columns)
+        build = {"full": self._full, "diag": self._diagonal}[self.covariance]
+        hyperpriors = self._hyperpriors(table)
+        model = build(mean, variance, columns, not np.isnan(x).any(), hyperpriors)
+        return model.with_learned(**{name: hyperprior.mean for name, hyperprior in hyperpriors.items()})
 
-    def _hyperpriors(self) -> dict[str, Gamma]:
+    def resolve_fixed(self, table: Table) -> Conjugate:
+        """As `resolve`, nothing learned unasked.
+
+        mean_precision 0.1, dof max(2 d, d + 2) (diag: 4), and a scale that expects half of each column's variance
+        within a cluster; what was given stays as it is.
+        """
+        columns = np.arange(table.numeric.shape[1])
+        return self.fixed(table, columns).on_columns(table, columns)
+
+    def fixed(self, table: Table, columns: np.ndarray) -> "Gaussian":
+        """The family of these columns with numbers in place of what it would learn unasked."""
+        self.check()
+        if self.covariance == "known":
+            return self
+        d, full = len(columns), self.covariance == "full"
+        default_dof = float(max(2 * d, d + 2)) if full else FIXED_DIAGONAL_DOF
+        options = {
+            "dof": default_dof if self.dof is None else self.dof,
+            "mean_precision": FIXED_MEAN_PRECISION if self.mean_precision is None else self.mean_precision,
+            "scale": self.scale,
+        }
+        if self.scale is None:
+            variance = column_moments(table.numeric[:, columns], table.row_weights)[1]
+            dof = scalar("dof", options["dof"], above=d - 1.0) if full else per_column("dof", options["dof"], d)
+            expected = FIXED_VARIANCE * np.maximum(dof - (d if full else 1) - 1.0, 1.0) * variance
+            options["scale"] = np.diag(expected) if full else expected
+        return Gaussian(covariance=self.covariance, mean=self.mean, **options)
+
+    def _hyperpriors(self, table: Table) -> dict[str, Gamma]:
         """Hyperpriors of scale and mean_precision, those that are to be learned."""
-        options = {"scale": self.scale, "mean_precision": self.mean_precision}
+        options = {
+            "scale": share_within(table) if self.scale is None else self.scale,
+            "mean_precision": MEAN_PRECISION if self.mean_precision is None else self.mean_precision,
+        }
         found = {name: option for name, option in options.items() if isinstance(option, Gamma)}
         for hyperprior in found.values():
             hyperprior.check()
         if "scale" in found and found["scale"].mean < LEAST_SCALE:
-            raise ValueError(f"scale={self.scale!r} has a mean below {LEAST_SCALE:g}, the least multiplier of a scale.")
+            raise ValueError(f"scale={self.scale!r} has a mean below {LEAST_SCALE:g}, the least share of a variance.")
         return found
 
     def check(self) -> None:
@@ -99,33 +144,27 @@ class Gaussian(Family, name="gaussian"):
                     f"Gaussian(covariance={self.covariance!r}) does not use {option}: it reads mean, {', '.join(used)}."
                 )
 
-    def _full(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
+    def _full(
+        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool, learned: dict[str, Gamma]
+    ) -> Conjugate:
         d = len(columns)
-        if self.dof is None:
-            dof = float(max(2 * d, d + 2))
-        else:
-            dof = scalar("dof", self.dof, above=d - 1.0)
-        precision = MEAN_PRECISION if is_open(self.mean_precision) else scalar("mean_precision", self.mean_precision)
-        if is_open(self.scale):
-            scale = np.diag(EXPECTED_VARIANCE * max(dof - d - 1.0, 1.0) * variance)
-        else:
-            scale = scale_matrix(self.scale, d)
-        return NormalInverseWishart(mean, precision, dof, scale, columns, self._hyperpriors())
+        dof = 3.0 * d + 4.0 if self.dof is None else scalar("dof", self.dof, above=d - 1.0)
+        scale = np.diag(dof * variance) if "scale" in learned else scale_matrix(self.scale, d)
+        precision = 1.0 if "mean_precision" in learned else scalar("mean_precision", self.mean_precision)
+        return NormalInverseWishart(mean, precision, dof, scale, columns, learned)
 
-    def _diagonal(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
+    def _diagonal(
+        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool, learned: dict[str, Gamma]
+    ) -> Conjugate:
         d = len(columns)
         dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
-        given = MEAN_PRECISION if is_open(self.mean_precision) else self.mean_precision
-        precision = per_column("mean_precision", given, d)
-        if is_open(self.scale):
-            scale = EXPECTED_VARIANCE * np.maximum(dof - 2.0, 1.0) * variance
-        else:
-            scale = per_column("scale", self.scale, d)
-        return NormalInverseGamma(mean, precision, dof, scale, columns, complete, self._hyperpriors())
+        scale = dof * variance if "scale" in learned else per_column("scale", self.scale, d)
+        precision = per_column("mean_precision", 1.0 if "mean_precision" in learned else self.mean_precision, d)
+        return NormalInverseGamma(mean, precision, dof, scale, columns, complete, learned)
 
-    def _known(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool) -> Conjugate:
+    def _known(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray) -> Conjugate:
         d = len(columns)
-        known = EXPECTED_VARIANCE * variance if self.variance is None else self.variance
+        known = FIXED_VARIANCE * variance if self.variance is None else self.variance
         spread = variance if self.mean_variance is None else self.mean_variance
         return NormalKnownVariance(
             mean, per_column("variance", known, d), per_column("mean_variance", spread, d), columns
@@ -150,20 +189,6 @@ class Gaussian(Family, name="gaussian"):
 def is_open(option: Any) -> bool:
     """Whether an option is left to the table, and perhaps learned from there on."""
     return option is None or isinstance(option, Gamma)
-
-
-def column_moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and variance of every column's observed cells; variance 1 where a column does not vary."""
-    observed = ~np.isnan(x)
-    n = np.maximum(weights @ observed, 1.0)
-    mean = weights @ np.where(observed, x, 0.0) / n
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = weights @ np.where(observed, (x - mean) ** 2, 0.0) / n
-    if not np.isfinite(variance).all():
-        raise ValueError(
-            "The squares of some numeric column leave the range of float64: standardize it, or change its unit."
-        )
-    return mean, np.where(variance > 0, variance, 1.0)
 
 
 def scale_matrix(value: Any, d: int) -> np.ndarray:

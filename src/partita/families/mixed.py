@@ -19,6 +19,7 @@ from partita.parameters import choose
 from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 
+Group = tuple[Family, str, np.ndarray]
 KINDS: dict[str, type[Family]] = {"numeric": Gaussian, "categorical": Categorical, "count": Count}
 
 
@@ -35,7 +36,8 @@ class Mixed(Family, name="mixed"):
 
     Columns of one kind of likelihood (full, diagonal, known, categorical, count) form a block. A number that is
     learned, as the scale of ``Gaussian(covariance="diag", scale=priors.Gamma(1, 1))``, is one number for the whole
-    block, so all columns of the block must have the same hyperprior of it.
+    block, so all columns of the block must have the same hyperprior of it. Where some columns of a block have numbers,
+    what others leave open is not learned, but as in `Gaussian.resolve_fixed`.
     """
 
     def __init__(self, *, families: Mapping[str, Family] | None = None):
@@ -43,27 +45,21 @@ class Mixed(Family, name="mixed"):
 
     def resolve(self, table: Table) -> Conjugate:
         """One block per kind of likelihood, hyperparameters column by column."""
-        blocks: dict[str, list[Conjugate]] = {
-            "full": [],
-            "diag": [],
-            "known": [],
-            "categorical": [],
-            "count": [],
-        }
-        for family, kind, columns in self._groups(table):
-            if isinstance(family, Gaussian):
-                family.check()
-                kind = family.covariance
-            blocks[kind].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
-        return Product(
-            _only(blocks["full"]),
-            _joined_gamma(blocks["diag"]),
-            _joined_known(blocks["known"]),
-            _joined_categorical(blocks["categorical"]),
-            _joined_count(blocks["count"]),
-        )
+        groups = self._groups(table)
+        numeric = [family for family, _, _ in groups if isinstance(family, Gaussian)]
+        diagonal = [family for family in numeric if family.covariance == "diag"]
+        if any(_open_beside_numbers(diagonal, option) for option in ("scale", "mean_precision")):
+            groups = [
+                (_fixed(family, table, columns) if family in diagonal else family, kind, columns)
+                for family, kind, columns in groups
+            ]
+        return _product(groups, table)
 
-    def _groups(self, table: Table) -> list[tuple[Family, str, np.ndarray]]:
+    def resolve_fixed(self, table: Table) -> Conjugate:
+        """As `resolve`, nothing learned unasked."""
+        return _product(self._groups(table, fixed=True), table)
+
+    def _groups(self, table: Table, *, fixed: bool = False) -> list[Group]:
         """Family, kind and positions within the kind's block, one group per name and per kind."""
         given = {str(key): family for key, family in (self.families or {}).items()}
         of_kind = {
@@ -78,18 +74,20 @@ class Mixed(Family, name="mixed"):
                 raise TypeError(
                     f"Mixed(families=...) takes Gaussian, Categorical or Count, got {family!r} for {key!r}."
                 )
-        groups: list[tuple[Family, str, np.ndarray]] = []
-        for kind, columns in of_kind.items():
+        groups: list[Group] = []
+        for kind, block in of_kind.items():
             rest = []
-            for position, column in enumerate(columns):
+            for position, column in enumerate(block):
                 if str(column.name) in given:
-                    family = _one_column(_matching(given[str(column.name)], kind, str(column.name)))
-                    groups.append((family, kind, np.array([position])))
+                    family, columns = _matching(given[str(column.name)], kind, str(column.name)), np.array([position])
+                    family = _fixed(family, table, columns) if fixed else family
+                    groups.append((_one_column(family), kind, columns))
                 else:
                     rest.append(position)
             if rest:
                 by_type = given.get(kind, Gaussian(covariance="diag") if kind == "numeric" else KINDS[kind]())
-                groups.append((_matching(by_type, kind, kind), kind, np.array(rest)))
+                family, columns = _matching(by_type, kind, kind), np.array(rest)
+                groups.append((_fixed(family, table, columns) if fixed else family, kind, columns))
         return groups
 
     @classmethod
@@ -142,14 +140,40 @@ def _one_column(family: Family) -> Family:
     family.check()
     if family.covariance != "full":
         return family
-    dof = 3.0 if family.dof is None else family.dof
-    scale = family.scale if is_open(family.scale) else scale_matrix(family.scale, 1)[0, 0]
+    if is_open(family.scale):
+        dof, scale = family.dof, family.scale
+    else:
+        dof, scale = 3.0 if family.dof is None else family.dof, scale_matrix(family.scale, 1)[0, 0]
     return Gaussian(covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale)
+
+
+def _open_beside_numbers(families: list[Gaussian], option: str) -> bool:
+    """Whether some leave the option open where others have numbers for it."""
+    values = [getattr(family, option) for family in families]
+    return any(value is None for value in values) and not all(is_open(value) for value in values)
+
+
+def _fixed(family: Family, table: Table, columns: np.ndarray) -> Family:
+    return family.fixed(table, columns) if isinstance(family, Gaussian) else family
+
+
+def _product(groups: list[Group], table: Table) -> Product:
+    blocks: dict[str, list[Conjugate]] = {"full": [], "diag": [], "known": [], "categorical": [], "count": []}
+    for family, kind, columns in groups:
+        block = family.covariance if isinstance(family, Gaussian) else kind
+        blocks[block].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
+    return Product(
+        _only(blocks["full"]),
+        _joined_gamma(blocks["diag"]),
+        _joined_known(blocks["known"]),
+        _joined_categorical(blocks["categorical"]),
+        _joined_count(blocks["count"]),
+    )
 
 
 def _one_hyperprior_each(blocks: list[Any]) -> dict[str, Gamma]:
     """Hyperpriors that are the same in all blocks of one kind, by the name of what they are of."""
-    for name in sorted({name for block in blocks for name in block.hyperpriors}):
+    for name in dict.fromkeys(name for block in blocks for name in block.hyperpriors):
         found = [block.hyperpriors.get(name) for block in blocks]
         other = next((one for one in found if one != found[0]), found[0])
         if other != found[0]:

@@ -14,7 +14,8 @@ with one s and one k0. Eigenvalues and distances are computed once, so that a va
 in log s and has one maximum; of the second a maximum is found uphill from the present value.
 
 Where the scatter of large clusters is singular (equal rows, columns that are sums of others under a full covariance)
-the first grows without bound as s -> 0. So s is kept at 1e-8 or above: a ten-thousandth of the spread that S0 expects.
+the first grows without bound as s -> 0. So s is kept at 1e-6 or above: a thousandth of the spread that S0 expects. So
+is k0, below which sums that rows enter and leave would lose it: means within a thousand times the spread of a cluster.
 """
 
 import math
@@ -25,7 +26,7 @@ import numpy as np
 
 from partita.priors.hyperpriors import Gamma, Slopes, newton_on_log, slice_update
 
-LEAST_SCALE = 1e-8
+LEAST_SCALE = LEAST_PRECISION = 1e-6
 LOG_TOLERANCE = 1e-6  # of two numbers that are moved in turn
 MOST_ROUNDS = 100
 WIDTHS = 3.0  # of a slice, in standard deviations that so many clusters suggest
@@ -80,8 +81,9 @@ class ScaleEvidence:
 
     def best(self, hyperprior: Gamma, value: float) -> float:
         """The scale at which `slopes` has its largest value."""
-        if self.slopes(hyperprior, math.log(LEAST_SCALE))[1] <= 0.0:
-            return LEAST_SCALE
+        least = max(hyperprior.least, LEAST_SCALE)
+        if self.slopes(hyperprior, math.log(least))[1] <= 0.0:
+            return least
         return newton_on_log(lambda log_scale: self.slopes(hyperprior, log_scale), value)
 
 
@@ -103,7 +105,10 @@ class PrecisionEvidence:
         self.distances = distances.ravel()
 
     def log_likelihood(self, precision: float) -> float:
-        """Log marginal likelihood of all clusters but for a constant."""
+        """Log marginal likelihood of all clusters but for a constant; -inf below the least precision."""
+        return self._log_likelihood(precision) if precision >= LEAST_PRECISION else -math.inf
+
+    def _log_likelihood(self, precision: float) -> float:
         kept = precision / (precision + self.n)
         means = self.half_d * float(np.log(kept).sum())
         return means - float(self.half_dof @ np.log1p(kept * self.n * self.distances))
@@ -119,7 +124,7 @@ class PrecisionEvidence:
         curves = lost * lost * away * (1.0 - away) - bend * away
         second = -self.half_d * float(bend.sum()) - float(self.half_dof @ curves)
         of_prior = hyperprior.slopes_of_log(log_precision)
-        return self.log_likelihood(precision) + of_prior[0], first + of_prior[1], second + of_prior[2]
+        return self._log_likelihood(precision) + of_prior[0], first + of_prior[1], second + of_prior[2]
 
     def drawn(self, rng: np.random.Generator, hyperprior: Gamma, value: float) -> float:
         """A precision after one slice-sampling step from the present one."""
@@ -127,8 +132,8 @@ class PrecisionEvidence:
         return slice_update(rng, hyperprior, self.log_likelihood, value, width=width)
 
     def best(self, hyperprior: Gamma, value: float) -> float:
-        """The precision at which `slopes` has its largest value."""
-        return newton_on_log(lambda log_precision: self.slopes(hyperprior, log_precision), value)
+        """A precision at which `slopes` has a largest value, uphill from the present one."""
+        return max(newton_on_log(lambda log_precision: self.slopes(hyperprior, log_precision), value), LEAST_PRECISION)
 
 
 class LearnsScale:

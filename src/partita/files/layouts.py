@@ -78,6 +78,12 @@ MIXTURE = Layout(
         *POSTERIOR.fields,
         Field("mixture.estimator", "the name of an estimator", _is_text, required=False),
         Field("mixture.options", "an object: its options, see below", _is_object),
+        Field(
+            "mixture.edition",
+            "1 or 2: the defaults that open options stand for, see below",
+            lambda value: value in (1, 2) and isinstance(value, int) and not isinstance(value, bool),
+            required=False,
+        ),
         Field("mixture.seed", "the whole numbers that random numbers come from", lambda value: value is not None),
         Field("mixture.schema.columns[].name", "text", _is_text),
         Field("mixture.schema.columns[].kind", "text", _is_text),

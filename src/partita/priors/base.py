@@ -33,12 +33,13 @@ def register(name: str) -> Callable[[P], P]:
 class Prior(Parameters, ABC):
     """A distribution over the partitions of n rows.
 
-    ``concentration`` is a positive number (fixed), ``None`` (learned under ``Gamma(1, 1)``) or a ``Gamma``
+    ``concentration`` is a positive number (fixed), ``None`` (learned under ``default_hyperprior``) or a ``Gamma``
     (learned under it). A subclass brings the four methods ``*_given`` a concentration, ``log_cluster_counts``,
     ``compiled``, ``recompiled``, ``update``, ``from_expected_clusters`` and ``examples``.
     """
 
     name: ClassVar[str]
+    default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 1.0)
     concentration: Any
 
     # --- what people call --------------------------------------------------------------------------
@@ -163,7 +164,7 @@ class Prior(Parameters, ABC):
     @property
     def hyperprior(self) -> Gamma:
         """The hyperprior of a learned concentration."""
-        return Gamma(1.0, 1.0) if self.concentration is None else self.concentration
+        return self.default_hyperprior if self.concentration is None else self.concentration
 
     def initial_concentration(self) -> float:
         """Return the fixed concentration, or the mean of its hyperprior."""

@@ -1,6 +1,6 @@
 """The Dirichlet process."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln
@@ -24,12 +24,14 @@ class DirichletProcess(GibbsType):
     Parameters
     ----------
     concentration : float, Gamma or None
-        alpha > 0. A number is fixed; a ``Gamma`` is learned under it, ``None`` under ``Gamma(1, 1)``.
+        alpha > 0. A number is fixed; a ``Gamma`` is learned under it, ``None`` under ``Gamma(1, 10)``.
 
     References
     ----------
     Ferguson (1973); Antoniak (1974); Escobar and West (1995) for the update of alpha.
     """
+
+    default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 10.0)
 
     def __init__(self, *, concentration: float | Gamma | None = None):
         self.concentration = concentration

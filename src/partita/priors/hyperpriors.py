@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammainc, gammaln, logsumexp
+from scipy.special import gammainc, gammaincc, gammaln, logsumexp
 
 from partita.parameters import Parameters
 from partita.priors.checks import require_above
@@ -27,6 +27,8 @@ class Gamma(Parameters):
     shape, rate : float
         Both positive; the mean is shape / rate.
     """
+
+    least: float = 0.0  # no value is below it
 
     def __init__(self, shape: float = 1.0, rate: float = 1.0):
         self.shape = shape
@@ -55,6 +57,28 @@ class Gamma(Parameters):
         """Log density of log x, its first and its second derivative in log x."""
         scaled = self.rate * math.exp(log_x)
         return float(self.log_density_of_log(log_x)), self.shape - scaled, -scaled
+
+
+class GammaAbove(Gamma):
+    """A Gamma distribution given that x is at least ``least``.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Of the Gamma distribution, both positive.
+    least : float
+        0 or more, and at most shape / rate, which ``mean`` stays.
+    """
+
+    def __init__(self, shape: float = 1.0, rate: float = 1.0, least: float = 0.0):
+        super().__init__(shape, rate)
+        self.least = least
+
+    def log_density_of_log(self, log_x):
+        """Log density of log x; -inf below the least value."""
+        above = np.asarray(log_x) >= math.log(self.least) if self.least > 0.0 else True
+        inside = super().log_density_of_log(log_x) - math.log(gammaincc(self.shape, self.rate * self.least))
+        return np.where(above, inside, -np.inf)[()]
 
 
 def escobar_west(rng: np.random.Generator, hyperprior: Gamma, concentration: float, n: int, n_clusters: int) -> float:

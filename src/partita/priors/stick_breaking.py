@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -34,7 +34,7 @@ class StickBreaking(LabelledComponents):
     n_components : int
         H, the most clusters there can be.
     concentration : float, Gamma or None
-        alpha > 0. A number is fixed; a ``Gamma`` is learned under it, ``None`` under ``Gamma(1, 1)``.
+        alpha > 0. A number is fixed; a ``Gamma`` is learned under it, ``None`` under ``Gamma(1, 10)``.
 
     Notes
     -----
@@ -48,6 +48,8 @@ class StickBreaking(LabelledComponents):
     Ishwaran and James (2001), Gibbs sampling methods for stick-breaking priors; Wang, Domeniconi and Laskey
     (2010), Nonparametric Bayesian clustering ensembles, section 3.
     """
+
+    default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 10.0)
 
     def __init__(self, *, n_components: int, concentration: float | Gamma | None = None):
         self.n_components = n_components
