@@ -30,7 +30,7 @@ from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
 from benchmarks.entropy import DATA, ROOT, commit  # noqa: E402
 from partita import Mixture  # noqa: E402
-from partita.hierarchy import CUTS, Hierarchy, hierarchy  # noqa: E402
+from partita.hierarchy import Hierarchy, hierarchy  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "hierarchy.json"
 TRIED = {
@@ -57,6 +57,11 @@ class Merged(NamedTuple):
     def score(self, cut: float) -> float:
         """The score where no two groups are left that overlap by more than ``cut``."""
         return float(self.scores[int(np.count_nonzero(self.found.overlaps > cut))])
+
+    @property
+    def suggested(self) -> float:
+        """The score of the suggested number of groups."""
+        return float(self.scores[self.found.n_pieces - self.found.suggested])
 
 
 # --- tables ------------------------------------------------------------------------------------------
@@ -161,6 +166,7 @@ def main() -> None:
     means = [mean_scores(half) for half in halves]
     show_cuts(means)
     show_tables(halves)
+    show_suggested(halves)
     keep(means, halves)
 
 
@@ -188,10 +194,20 @@ def show_tables(halves: list[list[Merged]]) -> None:
     print(f"\n{'table':<24}{'engine':<8}{'pieces':>7}{'ARI':>7}{'groups':>8}{'ARI':>7}{'best ARI':>10}")
     for number, half in enumerate(halves, 1):
         for one in half:
-            if one.found.criterion == "misclassification" and "," not in one.way:
+            if one.found.criterion == "entropy" and "," not in one.way:
                 told = f"{number} {one.table:<22}{one.way:<8}{one.found.n_pieces:>7}{one.scores[0]:>7.2f}"
-                told += f"{one.found.suggested:>8}{one.score(CUTS[one.found.criterion]):>7.2f}"
+                told += f"{one.found.suggested:>8}{one.suggested:>7.2f}"
                 print(f"{told}{one.scores.max():>10.2f}")
+
+
+def show_suggested(halves: list[list[Merged]]) -> None:
+    """Mean score of the suggested number of groups by way and criterion."""
+    print("\nsuggested: not merged, first half, second half; merged, first half, second half")
+    for kind in sorted({(one.way, one.found.criterion) for one in halves[0]}):
+        own = [[one for one in half if (one.way, one.found.criterion) == kind] for half in halves]
+        before = " ".join(f"{np.mean([one.scores[0] for one in half]):.3f}" for half in own)
+        after = " ".join(f"{np.mean([one.suggested for one in half]):.3f}" for half in own)
+        print(f"  {', '.join(kind):<44}{before}   {after}")
 
 
 def keep(means: list[Means], halves: list[list[Merged]]) -> None:

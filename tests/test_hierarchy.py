@@ -1,5 +1,7 @@
 """Hierarchy: what every number of groups says of the rows, numbering, cuts, and a fitted estimator's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
@@ -7,7 +9,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from partita import NBCE, Mixture
-from partita.hierarchy import CUTS, Hierarchy, hierarchy
+from partita.hierarchy import CO_CLUSTERING_CUT, SMALL_SHARE, Hierarchy, hierarchy
+from partita.overlap import MisclassificationOverlap
 
 PIECES = np.repeat([4, 0, 3, 1, 2], [3, 4, 2, 6, 5])
 """Pieces 0 to 4 have 4, 6, 5, 2 and 3 rows; piece 4 comes first."""
@@ -48,9 +51,10 @@ class TestByHand:
         assert np.array_equal(found.probabilities(overlap=overlap), found.probabilities(n_groups))
 
     def test_the_suggestion_is_the_cut_at_the_small_share_and_the_default(self):
-        found = by_hand()
-        assert found.suggested == found.n_groups(CUTS["misclassification"]) == 2
-        assert np.array_equal(found.labels(), found.labels(2))
+        found = replace(by_hand(), shares=np.array([0.3, 0.1, 0.02, 0.04, 0.0]))
+        assert found.suggested == 3
+        assert np.array_equal(found.labels(), found.labels(3))
+        assert by_hand().suggested == by_hand().n_groups(CO_CLUSTERING_CUT) == 2  # of draws alone
 
     def test_rows_without_a_piece_have_no_group(self):
         pieces = PIECES.copy()
@@ -101,6 +105,15 @@ class TestMerging:
             finer, coarser = found.labels(n_groups + 1), found.labels(n_groups)
             assert len(set(zip(finer, coarser))) == n_groups + 1
 
+    def test_shares_are_the_largest_misplaced_part_of_a_group_at_every_stage(self, criterion):
+        pieces, shares, weights = self.made(4)
+        found = hierarchy(pieces, shares, weights, criterion)
+        for n_groups in range(1, 7):
+            known = MisclassificationOverlap(found.probabilities(n_groups), weights)
+            pairs = [known.of(i, np.array([j]))[0] for i in range(n_groups) for j in range(n_groups) if i != j]
+            assert found.shares[6 - n_groups] == pytest.approx(max(pairs, default=0.0), abs=1e-5)
+        assert found.shares[6 - found.suggested] <= SMALL_SHARE < min(found.shares[: 6 - found.suggested], default=1)
+
     def test_a_row_of_weight_2_is_two_rows_and_one_of_weight_0_is_none(self, criterion):
         pieces, shares, weights = self.made(2)
         weights[:5] = 0
@@ -126,7 +139,7 @@ class TestMerging:
 
 
 def test_an_unknown_criterion_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="criterion must be one of 'misclassification', 'entropy'; got 'entropie'"):
+    with pytest.raises(ValueError, match="criterion must be one of 'entropy', 'misclassification'; got 'entropie'"):
         hierarchy(np.zeros(3, int), np.ones((3, 1)), np.ones(3), "entropie")
 
 

@@ -167,15 +167,15 @@ class Fitted:
             )
         return cluster_means(self._model, self.labels_, self.n_clusters_)
 
-    def hierarchy(self, *, criterion: str = "misclassification") -> Hierarchy:
+    def hierarchy(self, *, criterion: str = "entropy") -> Hierarchy:
         """The estimated clusters as pieces, merged down to one group, each time the two that overlap most.
 
         Parameters
         ----------
-        criterion : {"misclassification", "entropy"}
+        criterion : {"entropy", "misclassification"}
+            "entropy": how many nats of doubt between two groups the rows leave (Baudry et al. 2010).
             "misclassification": the share of one group's rows that would be placed in the other (DEMP; Hennig 2010).
-            "entropy": how many nats of doubt between two groups the rows leave (Baudry et al. 2010). See
-            `partita.overlap`.
+            See `partita.overlap`.
 
         Returns
         -------

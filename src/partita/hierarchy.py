@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from partita.overlap import EntropyOverlap, MisclassificationOverlap, Overlap, merge
+from partita.overlap import EntropyOverlap, MisclassificationOverlap, Overlap, largest_shares, merge
 from partita.parameters import choose, is_number, whole_number
 from partita.partitions import largest_first
 
-CUTS = {"misclassification": 0.03, "entropy": 0.15, "co-clustering": 0.05}
-"""Overlaps, by criterion, above which two groups are suggested to be one; `benchmarks.hierarchy` chose them."""
+SMALL_SHARE = 0.03
+"""Of a group's rows that would be placed in another one: groups are suggested to be one where it is more."""
+
+CO_CLUSTERING_CUT = 0.05
+"""The same where draws alone are known; `benchmarks.hierarchy` chose both."""
 
 OWN_SHARE = 1e-6
 """What a row's own piece has of it at least, so that a piece that no membership speaks for is merged first."""
 
 CRITERIA: dict[str, Callable[[np.ndarray, np.ndarray], Overlap]] = {
-    "misclassification": MisclassificationOverlap,
     "entropy": EntropyOverlap,
+    "misclassification": MisclassificationOverlap,
 }
 
 
@@ -43,6 +46,8 @@ class Hierarchy:
         0 .. K - 1; then their overlap when they were joined, and the rows of the new group.
     criterion : str
         What overlap means: "misclassification", "entropy" or "co-clustering".
+    shares : (K,), optional
+        The largest share of one group's rows that would be placed in another, of K, K - 1, ... 1 groups.
 
     Examples
     --------
@@ -59,6 +64,7 @@ class Hierarchy:
     row_weights: np.ndarray = field(repr=False)
     merges: np.ndarray
     criterion: str
+    shares: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def n_pieces(self) -> int:
@@ -83,10 +89,12 @@ class Hierarchy:
     def suggested(self) -> int:
         """The number of groups where for the first time no two are left that overlap by more than a small share.
 
-        The share is `CUTS` of the criterion: of "misclassification" 0.03, so that groups whose rows would be mistaken
-        for each other's in more than 3 of 100 cases are one.
+        The share is of the rows of one group that would be placed in another: 0.03, so that groups whose rows would be
+        mistaken for each other's in more than 3 of 100 cases are one. From draws alone an overlap of 0.05.
         """
-        return self.n_groups(CUTS[self.criterion])
+        if self.shares is None:
+            return self.n_groups(CO_CLUSTERING_CUT)
+        return self.n_pieces - int(np.argmax(self.shares <= SMALL_SHARE))
 
     def n_groups(self, overlap: float) -> int:
         """The number of groups where for the first time no two are left that overlap by more than ``overlap``."""
@@ -137,21 +145,23 @@ class Hierarchy:
 
 
 def hierarchy(
-    pieces: np.ndarray, memberships: np.ndarray, row_weights: np.ndarray, criterion: str = "misclassification"
+    pieces: np.ndarray, memberships: np.ndarray, row_weights: np.ndarray, criterion: str = "entropy"
 ) -> Hierarchy:
     """Merge pieces by the overlap that memberships (n, K) show; rows of weight 0 have no say.
 
     Parameters
     ----------
-    criterion : {"misclassification", "entropy"}
-        `MisclassificationOverlap` or `EntropyOverlap`.
+    criterion : {"entropy", "misclassification"}
+        `EntropyOverlap` or `MisclassificationOverlap`.
     """
     kind = choose("criterion", criterion, CRITERIA)
     shares = memberships.copy()
     own = (np.flatnonzero(pieces >= 0), pieces[pieces >= 0])
     shares[own] = np.maximum(shares[own], OWN_SHARE)
     sizes = sizes_of(pieces, row_weights, memberships.shape[1])
-    return Hierarchy(pieces, memberships, row_weights, merge(kind(shares, row_weights), sizes), criterion)
+    merges = merge(kind(shares, row_weights), sizes)
+    misplaced = largest_shares(MisclassificationOverlap(shares, row_weights), merges)
+    return Hierarchy(pieces, memberships, row_weights, merges, criterion, misplaced)
 
 
 def sizes_of(pieces: np.ndarray, row_weights: np.ndarray, n_pieces: int) -> np.ndarray:

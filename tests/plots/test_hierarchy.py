@@ -6,16 +6,17 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
 from partita import Mixture, Posterior
-from partita.hierarchy import CUTS, Hierarchy, hierarchy
+from partita.hierarchy import Hierarchy, hierarchy
 from partita.plots import hierarchy as draw
 from partita.plots import hierarchy_data
 
 PIECES = np.repeat([0, 1, 2, 3], [6, 5, 4, 3])
 MERGES = np.array([[1, 3, 0.2, 8], [0, 4, 0.3, 14], [2, 5, 0.001, 18]])
+CUT = (0.2 + 0.001) / 2.0
 
 
 def by_hand():
-    return Hierarchy(PIECES, np.eye(4)[PIECES], np.ones(18), MERGES, "misclassification")
+    return Hierarchy(PIECES, np.eye(4)[PIECES], np.ones(18), MERGES, "entropy", np.array([0.3, 0.3, 0.001, 0.0]))
 
 
 def made(seed, k=9):
@@ -37,7 +38,7 @@ def test_brackets_have_the_places_and_heights_worked_out_by_hand():
         [[start, 3.0], [0.2, 1.25]],
     ]
     assert data.merged.tolist() == [True, True, False]
-    assert (data.cut, data.n_groups) == (CUTS["misclassification"], 2)
+    assert (data.cut, data.n_groups) == (CUT, 2)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -81,7 +82,7 @@ class TestPicture:
     def test_it_says_what_it_shows(self):
         ax = draw(by_hand())
         assert ax.get_title(loc="left") == "4 pieces form 2 groups"
-        assert ax.get_xlabel() == "overlap (misclassification)"
+        assert ax.get_xlabel() == "overlap (entropy)"
         assert [text.get_text() for text in ax.get_yticklabels()] == ["1: 5", "3: 3", "0: 6", "2: 4"]
         left, right = ax.get_xlim()
         assert left > right == 0.0
@@ -92,12 +93,12 @@ class TestPicture:
     def test_merges_have_the_colour_of_their_group_up_to_the_cut(self):
         ax = draw(by_hand())
         lines = [(line.get_xdata(), line.get_color()) for line in ax.lines]
-        merged = [color for x, color in lines if len(x) == 4 and x[1] > CUTS["misclassification"]]
+        merged = [color for x, color in lines if len(x) == 4 and x[1] > CUT]
         assert len(merged) == 2
         assert len(set(map(str, merged))) == 1
         stubs = [(tuple(x), color) for x, color in lines if len(x) == 2 and x[0] != x[1]]
         assert len(stubs) == 2
-        assert {x[1] for x, _ in stubs} == {CUTS["misclassification"]}
+        assert {x[1] for x, _ in stubs} == {CUT}
         assert len({str(color) for _, color in stubs}) == 2
 
     def test_many_pieces_are_not_named_and_axes_are_taken(self):

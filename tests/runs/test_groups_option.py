@@ -39,13 +39,29 @@ def test_pieces_form_groups_and_both_are_written(moons, partita, tmp_path):
     columns, summary = columns_in(tmp_path / "out"), summary_in(tmp_path / "out")
     n_pieces = summary["n_clusters"]
     assert n_pieces > 2
-    assert f"{n_pieces} pieces form 2 groups of 200, 200 rows, since pieces overlap" in done.out
+    assert f"{n_pieces} pieces form 2 groups of 200, 200 rows: joined until at most 3% of" in done.out
     assert adjusted_rand_score(moon, columns["group"]) > 0.98
     assert summary["group_sizes"] == np.bincount(columns["group"].astype(int)).tolist()
     assert np.all(columns["group_confidence"] >= columns["confidence"] - 1e-6)
     sure = int((columns["group_confidence"] >= 0.9).sum())
     assert f"{sure} of 400 rows are placed in their group with confidence 0.9 or more." in done.out
     assert all(len(text) <= 8 for text in map(str, columns["confidence"]))
+
+
+def test_groups_are_merged_unasked_only_where_that_leaves_half_of_them(partita, tmp_path):
+    """Two groups that overlap beside two that stand apart: 4 stay 4, as the draws hold them, and 3 can be asked for."""
+    rng = np.random.default_rng(0)
+    centers = np.array([[0.0, 0.0], [3.7, 0.0], [0.0, 8.0], [8.0, 8.0]])
+    rows = np.repeat(centers, 100, axis=0) + rng.normal(size=(400, 2))
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, rows, delimiter=",", header="x,y", comments="")
+    done = partita("cluster", path, "--out", tmp_path / "out", *FAST)
+    assert summary_in(tmp_path / "out")["n_clusters"] == 4
+    assert package.load(tmp_path / "out" / "posterior.partita").hierarchy().suggested == 3
+    assert "pieces" not in done.out
+    assert "group" not in columns_in(tmp_path / "out")
+    asked = partita("cluster", path, "--groups", "3", "--out", tmp_path / "three", *FAST)
+    assert "4 pieces form 3 groups of 200, 100, 100 rows." in asked.out
 
 
 def test_a_number_of_groups_or_none(moons, partita, tmp_path):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.hierarchy import CUTS, Hierarchy
+from partita.hierarchy import SMALL_SHARE, Hierarchy
 from partita.plots.canvas import axes_or_new, cluster_colors, groups_in_words, open_frame, say_title
 
 if TYPE_CHECKING:
@@ -69,14 +69,13 @@ def hierarchy_data(found: Any, n_groups: int | None = None) -> HierarchyData:
     ----------
     found : Hierarchy, or what has one: a fitted estimator or a Posterior
     n_groups : int, optional
-        Where the cut is; by default ``suggested``, and the cut is at the small overlap that suggests it.
+        Where the cut is; by default ``suggested``.
     """
     merges = found if isinstance(found, Hierarchy) else found.hierarchy()
     n_pieces, overlaps = merges.n_pieces, merges.overlaps
     by_piece = merges.groups(n_groups)
     kept = n_pieces - (int(by_piece.max()) + 1)
-    start = max(float(overlaps.max(initial=0.0)), CUTS[merges.criterion]) * 1.15
-    cut = CUTS[merges.criterion] if n_groups is None else _between(overlaps, kept, start)
+    start = max(float(overlaps.max(initial=0.0)), SMALL_SHARE) * 1.15
     order, brackets = _brackets(merges, start)
     return HierarchyData(
         pieces=order,
@@ -86,7 +85,7 @@ def hierarchy_data(found: Any, n_groups: int | None = None) -> HierarchyData:
         overlaps=overlaps,
         merged=np.arange(n_pieces - 1) < kept,
         start=start,
-        cut=cut,
+        cut=_between(overlaps, kept, start),
         criterion=merges.criterion,
     )
 
