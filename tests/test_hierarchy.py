@@ -1,7 +1,5 @@
 """Hierarchy: what every number of groups says of the rows, numbering, cuts, and a fitted estimator's own."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
@@ -9,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from partita import NBCE, Mixture
-from partita.hierarchy import CO_CLUSTERING_CUT, SMALL_SHARE, Hierarchy, hierarchy
+from partita.hierarchy import SMALL_SHARE, Hierarchy, hierarchy
 from partita.overlap import MisclassificationOverlap
 
 PIECES = np.repeat([4, 0, 3, 1, 2], [3, 4, 2, 6, 5])
@@ -21,7 +19,7 @@ MERGES = np.array([[3, 4, 0.3, 5], [0, 2, 0.1, 9], [5, 6, 0.2, 14], [1, 7, 0.0, 
 def by_hand(weights=None):
     """Overlaps of the merges rise once."""
     row_weights = np.ones(20) if weights is None else weights
-    return Hierarchy(PIECES, np.eye(5)[PIECES], row_weights, MERGES, "misclassification")
+    return Hierarchy(PIECES, np.eye(5)[PIECES], row_weights, MERGES, "misclassification", suggested=3)
 
 
 class TestByHand:
@@ -50,16 +48,13 @@ class TestByHand:
         assert np.array_equal(found.labels(overlap=overlap), found.labels(n_groups))
         assert np.array_equal(found.probabilities(overlap=overlap), found.probabilities(n_groups))
 
-    def test_the_suggestion_is_the_cut_at_the_small_share_and_the_default(self):
-        found = replace(by_hand(), shares=np.array([0.3, 0.1, 0.02, 0.04, 0.0]))
-        assert found.suggested == 3
-        assert np.array_equal(found.labels(), found.labels(3))
-        assert by_hand().suggested == by_hand().n_groups(CO_CLUSTERING_CUT) == 2  # of draws alone
+    def test_the_suggestion_is_the_default(self):
+        assert np.array_equal(by_hand().labels(), by_hand().labels(3))
 
     def test_rows_without_a_piece_have_no_group(self):
         pieces = PIECES.copy()
         pieces[0] = -1
-        found = Hierarchy(pieces, np.eye(5)[PIECES], np.ones(20), MERGES, "misclassification")
+        found = Hierarchy(pieces, np.eye(5)[PIECES], np.ones(20), MERGES, "misclassification", suggested=2)
         assert found.labels(2)[0] == -1
         assert np.array_equal(found.labels(2)[1:], by_hand().labels(2)[1:])
 
@@ -105,14 +100,15 @@ class TestMerging:
             finer, coarser = found.labels(n_groups + 1), found.labels(n_groups)
             assert len(set(zip(finer, coarser))) == n_groups + 1
 
-    def test_shares_are_the_largest_misplaced_part_of_a_group_at_every_stage(self, criterion):
-        pieces, shares, weights = self.made(4)
-        found = hierarchy(pieces, shares, weights, criterion)
-        for n_groups in range(1, 7):
-            known = MisclassificationOverlap(found.probabilities(n_groups), weights)
-            pairs = [known.of(i, np.array([j]))[0] for i in range(n_groups) for j in range(n_groups) if i != j]
-            assert found.shares[6 - n_groups] == pytest.approx(max(pairs, default=0.0), abs=1e-5)
-        assert found.shares[6 - found.suggested] <= SMALL_SHARE < min(found.shares[: 6 - found.suggested], default=1)
+    def test_the_suggestion_leaves_no_two_groups_that_share_more_than_a_small_part_of_their_rows(self, criterion):
+        for seed in range(10):
+            pieces, shares, weights = self.made(seed)
+            found = hierarchy(pieces, 0.02 * shares + 0.98 * np.eye(6)[pieces], weights, criterion)
+            by_share = hierarchy(pieces, found.memberships, weights, "misclassification")
+            assert found.suggested == by_share.n_groups(SMALL_SHARE)
+            known = MisclassificationOverlap(by_share.probabilities(found.suggested), weights)
+            others = np.arange(found.suggested)
+            assert all(known.of(i, others[others != i]).max(initial=0.0) <= SMALL_SHARE + 1e-5 for i in others)
 
     def test_a_row_of_weight_2_is_two_rows_and_one_of_weight_0_is_none(self, criterion):
         pieces, shares, weights = self.made(2)

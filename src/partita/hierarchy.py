@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.overlap import EntropyOverlap, MisclassificationOverlap, Overlap, largest_shares, merge
+from partita.overlap import EntropyOverlap, MisclassificationOverlap, Overlap, merge
 from partita.parameters import choose, is_number, whole_number
 from partita.partitions import largest_first
 
@@ -46,8 +46,10 @@ class Hierarchy:
         0 .. K - 1; then their overlap when they were joined, and the rows of the new group.
     criterion : str
         What overlap means: "misclassification", "entropy" or "co-clustering".
-    shares : (K,), optional
-        The largest share of one group's rows that would be placed in another, of K, K - 1, ... 1 groups.
+    suggested : int
+        The number of groups that are left when groups are merged by the share of one's rows that would be placed in the
+        other, until that is at most 0.03 for any two: rows of the rest are mistaken for each other's in no more than 3
+        of 100 cases. From draws alone: until no two overlap by more than 0.05.
 
     Examples
     --------
@@ -64,7 +66,7 @@ class Hierarchy:
     row_weights: np.ndarray = field(repr=False)
     merges: np.ndarray
     criterion: str
-    shares: np.ndarray | None = field(default=None, repr=False)
+    suggested: int
 
     @property
     def n_pieces(self) -> int:
@@ -83,24 +85,13 @@ class Hierarchy:
         A merged group may overlap a third one more than its parts did, so the overlaps of merges can rise; the least so
         far cannot. Of the groups before merge t some two overlap by at least ``overlaps[t]``.
         """
-        return np.minimum.accumulate(self.merges[:, 2])
-
-    @property
-    def suggested(self) -> int:
-        """The number of groups where for the first time no two are left that overlap by more than a small share.
-
-        The share is of the rows of one group that would be placed in another: 0.03, so that groups whose rows would be
-        mistaken for each other's in more than 3 of 100 cases are one. From draws alone an overlap of 0.05.
-        """
-        if self.shares is None:
-            return self.n_groups(CO_CLUSTERING_CUT)
-        return self.n_pieces - int(np.argmax(self.shares <= SMALL_SHARE))
+        return heights_of(self.merges)
 
     def n_groups(self, overlap: float) -> int:
         """The number of groups where for the first time no two are left that overlap by more than ``overlap``."""
         if not is_number(overlap) or not overlap >= 0.0:
             raise ValueError(f"overlap must be a number, 0 or more, got {overlap!r}.")
-        return self.n_pieces - int(np.count_nonzero(self.overlaps > overlap))
+        return groups_left(self.merges, overlap)
 
     def labels(self, n_groups: int | None = None, *, overlap: float | None = None) -> np.ndarray:
         """The group of every row, (n,) int64; -1 for a row that has no piece.
@@ -160,8 +151,18 @@ def hierarchy(
     shares[own] = np.maximum(shares[own], OWN_SHARE)
     sizes = sizes_of(pieces, row_weights, memberships.shape[1])
     merges = merge(kind(shares, row_weights), sizes)
-    misplaced = largest_shares(MisclassificationOverlap(shares, row_weights), merges)
-    return Hierarchy(pieces, memberships, row_weights, merges, criterion, misplaced)
+    by_share = merge(MisclassificationOverlap(shares, row_weights), sizes)
+    return Hierarchy(pieces, memberships, row_weights, merges, criterion, groups_left(by_share, SMALL_SHARE))
+
+
+def heights_of(merges: np.ndarray) -> np.ndarray:
+    """The least overlap of every merge and of all before it, (K - 1,)."""
+    return np.minimum.accumulate(merges[:, 2])
+
+
+def groups_left(merges: np.ndarray, overlap: float) -> int:
+    """How many groups there are when for the first time no two are left that overlap by more."""
+    return len(merges) + 1 - int(np.count_nonzero(heights_of(merges) > overlap))
 
 
 def sizes_of(pieces: np.ndarray, row_weights: np.ndarray, n_pieces: int) -> np.ndarray:

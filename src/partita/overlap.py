@@ -122,12 +122,6 @@ class MisclassificationOverlap:
         np.maximum(self._largest, self._values[:, first], out=self._largest)
         return bool(moved.any())
 
-    def largest(self) -> float:
-        """The largest overlap of any two groups that are left; 0 of one group."""
-        shares = self._mass / self._sizes[:, None]
-        np.fill_diagonal(shares, 0.0)
-        return float(min(shares.max(initial=0.0), 1.0))
-
     def _mass_of(self, rows: np.ndarray) -> np.ndarray:
         chosen = np.flatnonzero(rows)
         return self._weights[chosen] @ self._values[chosen]
@@ -156,20 +150,6 @@ def merge(overlap: Overlap, sizes: np.ndarray) -> np.ndarray:
         for group in changed:
             _fill(matrix, overlap, group, np.flatnonzero(alive & (np.arange(n_groups) != group)))
     return merges
-
-
-def largest_shares(overlap: MisclassificationOverlap, merges: np.ndarray) -> np.ndarray:
-    """The largest overlap of any two groups before every merge, and after the last, (K,)."""
-    n_groups = overlap.n_groups
-    place = np.append(
-        np.arange(n_groups), np.zeros(len(merges), dtype=np.int64)
-    )  # among the groups there were at first
-    shares = np.zeros(n_groups)
-    for t, (first, second) in enumerate(merges[:, :2].astype(np.int64)):
-        shares[t] = overlap.largest()
-        overlap.join(place[first], place[second])
-        place[n_groups + t] = place[first]
-    return shares
 
 
 def _fill(matrix: np.ndarray, overlap: Overlap, group: int, others: np.ndarray) -> None:

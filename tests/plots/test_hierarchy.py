@@ -16,7 +16,7 @@ CUT = (0.2 + 0.001) / 2.0
 
 
 def by_hand():
-    return Hierarchy(PIECES, np.eye(4)[PIECES], np.ones(18), MERGES, "entropy", np.array([0.3, 0.3, 0.001, 0.0]))
+    return Hierarchy(PIECES, np.eye(4)[PIECES], np.ones(18), MERGES, "entropy", suggested=2)
 
 
 def made(seed, k=9):

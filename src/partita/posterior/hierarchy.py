@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.hierarchy import Hierarchy, sizes_of
+from partita.hierarchy import CO_CLUSTERING_CUT, Hierarchy, groups_left, sizes_of
 from partita.overlap import merge
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.membership import memberships
@@ -72,7 +72,8 @@ def hierarchy_of_draws(posterior: Any, labels: Any = None) -> Hierarchy:
     weights = np.ones(estimate.size)
     sizes = sizes_of(estimate, weights, int(estimate.max()) + 1)
     merges = merge(CoclusteringOverlap(estimate, draws), sizes)
-    return Hierarchy(estimate, memberships(estimate, draws), weights, merges, "co-clustering")
+    suggested = groups_left(merges, CO_CLUSTERING_CUT)
+    return Hierarchy(estimate, memberships(estimate, draws), weights, merges, "co-clustering", suggested)
 
 
 def _checked(labels: Any, n_objects: int) -> np.ndarray:
