@@ -54,7 +54,8 @@ def test_rows_of_weight_zero_teach_nothing():
     assert (model.posterior_.draws[:, 40:] == -1).all()
     np.testing.assert_array_equal(model.labels_[:40], without.labels_)
     np.testing.assert_array_equal(model.labels_[40:42], without.predict(table[40:42]))
-    np.testing.assert_array_equal(model.probabilities_[40:42], without.predict_proba(table[40:43])[:2])
+    expected = without.predict_proba(table[40:42])  # an average over completions of a gap is rounded otherwise
+    np.testing.assert_allclose(model.probabilities_[40:42], expected, rtol=1e-14)
     assert model.labels_[42] == model.labels_[3]
     np.testing.assert_array_equal(model.probabilities_[42], model.probabilities_[3])
     np.testing.assert_array_equal(model.score_samples(X), without.score_samples(X))
