@@ -151,7 +151,9 @@ def hierarchy(
     shares[own] = np.maximum(shares[own], OWN_SHARE)
     sizes = sizes_of(pieces, row_weights, memberships.shape[1])
     merges = merge(kind(shares, row_weights), sizes)
-    by_share = merge(MisclassificationOverlap(shares, row_weights), sizes)
+    by_share = (
+        merges if kind is MisclassificationOverlap else merge(MisclassificationOverlap(shares, row_weights), sizes)
+    )
     return Hierarchy(pieces, memberships, row_weights, merges, criterion, groups_left(by_share, SMALL_SHARE))
 
 

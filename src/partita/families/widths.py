@@ -8,7 +8,7 @@ from partita.table import Table
 
 EXPECTED_SHARE = 0.4  # of a column's variance that is within a group,
 CELLS_PER_VOTE = 8.0  # by a hyperprior that weighs as much as one cell in so many
-MOST_ROWS = 10_000  # that are looked at for the gaps between values
+MOST_ROWS = 10_000  # that are looked at for the gaps between values, give or take a factor of two
 
 
 def share_within(table: Table) -> Gamma:
@@ -34,8 +34,9 @@ def least_share(x: np.ndarray, weights: np.ndarray) -> float:
     """
     if x.shape[1] == 0:
         return 0.0
-    steps = np.array([_step(column) for column in x[:: max(1, len(x) // MOST_ROWS)].T])
-    shares = np.sort(steps**2 / 12.0 / column_moments(x, weights)[1])[::-1]
+    every = max(1, len(x) // MOST_ROWS)
+    some, variances = x[::every], column_moments(x[::every], weights[::every])[1]
+    shares = np.sort(np.array([_step(column) for column in some.T]) ** 2 / 12.0 / variances)[::-1]
     a_quarter = -(-shares.size // 4)
     return min(float(shares[a_quarter - 1]), EXPECTED_SHARE)
 
