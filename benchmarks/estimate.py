@@ -1,7 +1,8 @@
 """Speed of the point estimate: ``python -m benchmarks.estimate [part ...]``, BLAS threads pinned to 1.
 
-Parts: consensus, mcmc, million. 16 runs of the search on all cores, variation of information. salso's times are those
-of R's salso 0.3.35 on such a machine; a bare pass is one compiled loop over draws x objects that counts labels.
+Parts: consensus, mcmc, long, million. 16 runs of the search on all cores, variation of information where no other
+loss is named. salso's times are those of R's salso 0.3.35 on such a machine; a bare pass is one compiled loop over
+draws x objects that counts labels.
 """
 
 import os
@@ -12,20 +13,21 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import resource  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
+import warnings  # noqa: E402
 from collections.abc import Callable  # noqa: E402
 
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.generators import kmeans_partitions, noisy_partitions  # noqa: E402
-from partita.posterior import Estimate, Posterior  # noqa: E402
+from partita.posterior import LOSSES, Estimate, Posterior  # noqa: E402
 
 SALSO = {1000: 0.07, 5000: 0.27, 20_000: 1.9}
 REPEATS = 5
 
 
 def main() -> None:
-    parts: dict[str, Callable[[], None]] = {"consensus": consensus, "mcmc": mcmc, "million": million}
+    parts: dict[str, Callable[[], None]] = {"consensus": consensus, "mcmc": mcmc, "long": long, "million": million}
     warm_up()
     print(f"{'work':<66}{'measured':>34}{'must reach':>16}")
     for name in sys.argv[1:] or parts:
@@ -39,7 +41,9 @@ def row(work: str, measured: str, wanted: str = "") -> None:
 def warm_up() -> None:
     """Compile or load everything that is timed."""
     draws = noisy_partitions(200, 20, 4, 0.2, seed=0)
-    Posterior(draws).estimate()
+    for loss in LOSSES:
+        with warnings.catch_warnings(action="ignore"):
+            Posterior(draws).estimate(loss=loss, min_support=0.5)
     bare_pass(draws, np.zeros(16, np.int64))
 
 
@@ -97,6 +101,29 @@ def mcmc() -> None:
     in_objects = np.log(measured[10_000, 1000] / measured[1000, 1000]) / np.log(10)
     in_draws = np.log(measured[1000, 4000] / measured[1000, 1000]) / np.log(4)
     row("log-log slope of time against objects, against draws", f"{in_objects:.2f}, {in_draws:.2f}", "about 1")
+
+
+def long() -> None:
+    """A long chain of a small table, under every loss, from draws that agree to draws of nothing but chance."""
+    rng = np.random.default_rng(0)
+    chains = {
+        "agree": noisy_partitions(344, 12_000, 8, 0.05, seed=0),
+        "half at random": noisy_partitions(344, 12_000, 8, 0.5, seed=0),
+        "13 groups at random": rng.integers(0, 13, (12_000, 344)),
+    }
+    for words, draws in chains.items():
+        for min_support in (0.0, 0.5):
+            slowest, measured = 0.0, []
+            for loss in LOSSES:
+                posterior = Posterior(draws)
+                started = time.perf_counter()
+                with warnings.catch_warnings(action="ignore"):  # no draw has the support that is asked for
+                    posterior.estimate(loss=loss, min_support=min_support)
+                seconds = time.perf_counter() - started
+                slowest = max(slowest, seconds)
+                measured.append(f"{loss} {seconds:.1f}")
+            row(f"12 000 draws, n = 344, {words}, min_support {min_support}", f"slowest loss {slowest:.1f} s", "< 5 s")
+            row(f"  {', '.join(measured)}", "")
 
 
 def million() -> None:

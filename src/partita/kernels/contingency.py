@@ -157,6 +157,40 @@ def add_memberships(labels, draws, weights, counts, n_labels, shares):
 
 
 @entry(allocates=True)
+def add_support(clusters, draws, weights, counts, n_labels, sizes, shared, own):
+    """Add to ``shared`` (cluster, cluster) each draw's weight for every ordered pair of objects with one label, an
+    object with itself among them, and to ``own`` (cluster,) its weight for every object times the share of the
+    object's company that is of its cluster, 1 where it is alone; ``sizes`` (draw, cluster) counts labelled objects.
+
+    Every atom is in a cluster. Cost: draws x (atoms + labels x the square of the clusters that a label meets).
+    """
+    starts = np.empty(n_labels + 2, np.int64)
+    order = np.empty(clusters.shape[0], np.int64)
+    seen = np.zeros(own.shape[0])
+    met = np.empty(own.shape[0], np.int64)
+    for b in range(draws.shape[0]):
+        _group(draws[b], starts, order)
+        for label in range(1, n_labels + 1):
+            n_met, total = 0, 0.0
+            for p in range(starts[label], starts[label + 1]):
+                k = clusters[order[p]]
+                if seen[k] == 0.0:
+                    met[n_met] = k
+                    n_met += 1
+                seen[k] += counts[order[p]]
+                total += counts[order[p]]
+            for i in range(n_met):
+                k = met[i]
+                objects = weights[b] * seen[k]
+                sizes[b, k] += seen[k]
+                own[k] += objects * (seen[k] - 1.0) / (total - 1.0) if total > 1.0 else objects
+                for j in range(n_met):
+                    shared[k, met[j]] += objects * seen[met[j]]
+            for i in range(n_met):
+                seen[met[i]] = 0.0
+
+
+@entry(allocates=True)
 def coclustering(draws, weights, together):
     """Write to the lower triangle of ``together`` the weight of the draws in which two atoms share a label.
 

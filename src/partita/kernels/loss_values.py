@@ -31,9 +31,10 @@ def loss_value(kind, a, n, whole, rows, columns, joint):
 @register_jitable
 def _one_minus_ari(n, whole, rows, columns, joint):
     """From pairs of objects: phi is the square. Two trivial partitions that agree have no chance to disagree."""
-    pairs, first, second, both = (whole - n) / 2.0, (rows - n) / 2.0, (columns - n) / 2.0, (joint - n) / 2.0
-    if pairs == 0.0:
+    if whole == n:
         return 0.0
-    by_chance = first * second / pairs
+    per_pair = 1.0 / (whole - n)
+    first, second, both = (rows - n) * per_pair, (columns - n) * per_pair, (joint - n) * per_pair
+    by_chance = first * second
     most = (first + second) / 2.0 - by_chance
-    return 1.0 - (both - by_chance) / most if most > 1e-12 * pairs else 0.0
+    return 1.0 - (both - by_chance) / most if most > 1e-12 else 0.0

@@ -16,6 +16,12 @@ from partita.posterior.references import References, references, shared_labels
 DRAWS_READ = 500
 """Draws that a scan reads at most, evenly spaced in weight; the best of all runs is then improved with all of them."""
 
+POLISH_WORK = 5e8
+"""Elementary steps that this improvement may take; one scan it always has."""
+
+RUN_WORK = 2e8
+"""Elementary steps that the scans of one run may take; 10 scans it always has, 300 at most."""
+
 SCAN_WORK = 2e9
 """Elementary steps (about half a nanosecond each) up to which a scan reads so many draws."""
 
@@ -26,10 +32,12 @@ TABLE_CELLS = 1 << 26
 """Counts that one run may keep."""
 
 _FEWEST_DRAWS = 8
-_MOST_SCANS = 300
+_FEWEST_SCANS, _MOST_SCANS = 10, 300
+_SCANS_WITHOUT = 5
 _ZEALOUS = 10
 _SPARE_SLOTS = 8
 _TIE = 1e-12
+_STEPS_OF_RATIO = 4.0  # what a step costs where the loss is a ratio within every draw
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,7 @@ class Problem:
             n_read = len(draws.labels)
         self.is_too_large = not self._is_within(n_read)
         self.reads_some = n_read < len(draws.labels)
+        self._n_read = n_read
         self._against = None if self.is_too_large else self._references(n_read)
         if self._against is not None and isinstance(loss, VILowerBound):
             _ = self._against.together  # made once, before runs share it
@@ -99,22 +108,25 @@ class Problem:
         self, start: np.ndarray, rng: np.random.Generator, *, zealous: int = _ZEALOUS
     ) -> tuple[np.ndarray, int]:
         """Search from labels of the units (-1: no seat yet); the labels found and the number of scans."""
-        return self._descend(self._against, start, rng, zealous)
+        n_scans = max(_FEWEST_SCANS, int(RUN_WORK / self._scan_work(self._n_read)))
+        return self._descend(self._against, start, rng, zealous, n_scans=n_scans)
 
     def polish(self, labels: np.ndarray) -> np.ndarray:
-        """Sweeten a partition of the atoms with all draws, where that can be done."""
+        """Sweeten a partition of the atoms with all draws, where that can be done, as long as `POLISH_WORK` allows."""
         n_draws = len(self.draws.labels)
         if not self._is_within(n_draws):
             return labels
-        rng = np.random.default_rng(0)
-        return self.on_atoms(self._descend(self._references(n_draws), self.on_units(labels), rng, 0)[0])
+        n_scans = max(1, int(POLISH_WORK / self._scan_work(n_draws)))
+        against, start, rng = self._references(n_draws), self.on_units(labels), np.random.default_rng(0)
+        return self.on_atoms(self._descend(against, start, rng, 0, n_scans=n_scans)[0])
 
     def without(self, labels: np.ndarray, clusters: np.ndarray) -> np.ndarray:
         """A partition of the atoms after the units of some clusters went to others, and all to where they do best."""
         of_units = labels[self.kept[self.units.starts[:-1]]]
         start = canonical(np.where(np.isin(of_units, clusters), -1, of_units))
         limits = replace(self.limits, max_clusters=int(start.max()) + 1)
-        return self.on_atoms(self._descend(self._against, start, np.random.default_rng(0), 0, limits)[0])
+        rng = np.random.default_rng(0)
+        return self.on_atoms(self._descend(self._against, start, rng, 0, limits=limits, n_scans=_SCANS_WITHOUT)[0])
 
     def finish_alone(self, labels: np.ndarray) -> np.ndarray:
         """Labels of units, those without one alone."""
@@ -123,10 +135,12 @@ class Problem:
         labels[missing] = labels.max() + 1 + np.arange(len(missing))
         return labels
 
-    def _descend(self, against, start, rng, zealous, limits: Limits | None = None) -> tuple[np.ndarray, int]:
+    def _descend(
+        self, against, start, rng, zealous, *, limits: Limits | None = None, n_scans: int = _MOST_SCANS
+    ) -> tuple[np.ndarray, int]:
         """Search with more and more slots: a search that wants another cluster and has no room for it stops."""
         limits = self.limits if limits is None else limits
-        labels, n_scans = start.copy(), 0
+        labels, n_done = start.copy(), 0
         n_slots = max(self.n_slots, int(labels.max()) + 1 + _SPARE_SLOTS)
         most_slots = max(n_slots, TABLE_CELLS // (against.n_draws * self.n_rows))
         while True:
@@ -134,10 +148,12 @@ class Problem:
             objective, seats = self._state(against, labels, n_slots)
             last = n_slots == min(most_slots, self.n_units)
             most = min(limits.max_clusters, n_slots) if last else limits.max_clusters
-            n_scans += search(rng, objective, seats, Rules(most, limits.min_size, _MOST_SCANS, zealous, _TIE))
+            n_done += search(
+                rng, objective, seats, Rules(most, limits.min_size, min(n_scans, _MOST_SCANS), zealous, _TIE)
+            )
             labels = canonical(seats.labels) if np.any(seats.labels >= 0) else seats.labels
             if not seats.full[0]:
-                return labels, n_scans
+                return labels, n_done
             n_slots *= 4
 
     def state(self, labels: np.ndarray, n_slots: int) -> tuple[Any, Seats]:
@@ -158,22 +174,23 @@ class Problem:
         return objective_of(self.loss, against, self.units, n_slots), seats
 
     @property
-    def scan_steps(self) -> float:
-        """Elementary steps of a scan for every draw that it reads."""
-        return float(len(self.kept)) * self.n_slots
-
-    @property
     def work(self) -> float:
         """Elementary steps of a short run: it seats all, and sweetens twice."""
-        return 3.0 * self.scan_steps * (1 if self._against is None else self._against.n_draws)
+        return 3.0 * self._scan_work(self._n_read)
+
+    def _scan_work(self, n_draws: float) -> float:
+        """Elementary steps of a scan that reads so many draws."""
+        if isinstance(self.loss, VILowerBound):
+            return float(len(self.kept)) ** 2
+        return n_draws * float(len(self.kept)) * self.n_slots * (1.0 if self._adds else _STEPS_OF_RATIO)
 
     def _affordable_draws(self) -> float:
-        return min(SCAN_WORK / self.scan_steps, TABLE_CELLS / (self.n_rows * self.n_slots))
+        return min(SCAN_WORK / self._scan_work(1), TABLE_CELLS / (self.n_rows * self.n_slots))
 
     def _is_within(self, n_draws: int) -> bool:
         if isinstance(self.loss, VILowerBound):
             return len(self.kept) <= MOST_PAIRED
-        return n_draws * self.n_rows * self.n_slots <= TABLE_CELLS and n_draws * self.scan_steps <= MOST_WORK
+        return n_draws * self.n_rows * self.n_slots <= TABLE_CELLS and self._scan_work(n_draws) <= MOST_WORK
 
     def _references(self, n_draws: int) -> References:
         return references(self.draws, self.kept, n_draws, without_single=self._adds)

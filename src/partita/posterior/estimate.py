@@ -169,6 +169,9 @@ class Options:
         return seed_from(0 if self.random_state is None else self.random_state)
 
 
+DRAWS_TRIED = 1000
+"""Draws of which the best is the first start; of more, so many, evenly spaced."""
+
 MOST_APART = 10_000
 """Objects up to which those that no draw parts may be parted to obey ``min_size``."""
 
@@ -267,7 +270,8 @@ class _Asked:
         if limits.bind:
             allowed = np.array([limits.allow(labels, draws.counts) for labels in candidates])
             labelled = np.where(allowed, labelled, -1) if allowed.any() else labelled
-        candidates = candidates[np.flatnonzero(labelled == labelled.max())]
+        tried = np.flatnonzero(labelled == labelled.max())
+        candidates = candidates[tried[np.unique(np.linspace(0, len(tried) - 1, DRAWS_TRIED).astype(np.int64))]]
         best, _ = least_of(loss, candidates, draws)
         return search(
             loss,

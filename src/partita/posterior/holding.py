@@ -9,15 +9,16 @@ from partita.posterior.descent import Problem
 from partita.posterior.expected import evenly_spaced, expected_losses
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 
-CELLS_READ = 2e7
+CELLS_READ = 1e6
 """Labels up to which all draws are read at every step; of more, some are, and all at the end."""
 
 _FEWEST_DRAWS = 100
+_AT_ONCE = 0.25  # of the clusters below the support
 _MANY_SINGLES = 20  # single objects below the support from which all are dissolved at once
 
 
 def held(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
-    """Give up the cluster of least support as long as that is below ``min_support``.
+    """Give up the cluster of least support as long as that is below ``min_support``; of many, a quarter at once.
 
     Its units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
     better; then all units move to where they do best, among as many clusters as are left, so that the number of
@@ -46,7 +47,7 @@ def _fewer_then_all(draws: Condensed) -> list[Condensed]:
 
 
 def _weak(labels: np.ndarray, draws: Condensed, min_support: float) -> tuple[Support, np.ndarray]:
-    """The support, and the clusters to give up next: that of least support, of equal ones the smallest."""
+    """The support, and the clusters to give up next: those of least support, of equal ones the smallest."""
     seen = labels >= 0
     sizes = np.bincount(labels[seen], weights=draws.counts[seen])
     if len(sizes) > MOST_CLUSTERS:
@@ -56,7 +57,8 @@ def _weak(labels: np.ndarray, draws: Condensed, min_support: float) -> tuple[Sup
     singles = weak[sizes[weak] == 1]
     if len(singles) > _MANY_SINGLES:
         return support, singles if len(singles) < len(sizes) else singles[:-1]
-    return support, weak[np.lexsort((-weak, sizes[weak], support.least[weak]))][:1]
+    weakest_first = weak[np.lexsort((-weak, sizes[weak], support.least[weak]))]
+    return support, weakest_first[: max(1, int(_AT_ONCE * len(weak)))]
 
 
 def holds(support: Support, min_support: float) -> bool:

@@ -50,18 +50,23 @@ def _additive(loss: VI | Binder, against: References, units: Units, n_slots: int
 
 def _ratios(loss: Loss, against: References, counts: np.ndarray, n_slots: int) -> Ratios:
     n_columns = against.columns.shape[1]
+    phi = loss.phi(int(counts.sum() + counts.max()) + 1)
     return Ratios(
         kind=np.int64(loss.kind),
         columns=against.columns,
         counts=counts,
         weights=against.weights,
         labelled=against.labelled,
-        phi=loss.phi(int(counts.sum())),
+        phi=phi,
         cells=np.zeros((against.n_rows, n_slots), np.int32),
+        gains=np.full((against.n_rows, n_slots), phi[1] - phi[0]),
         margins=np.zeros(against.n_rows, np.int64),
         sums=np.zeros(n_columns),
         by_label=np.zeros(n_columns),
         n_placed=np.zeros(n_columns, np.int64),
+        losses=np.zeros(against.n_draws),
+        of_cells=np.zeros(n_slots),
+        of_sizes=np.zeros(n_slots),
     )
 
 

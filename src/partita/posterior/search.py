@@ -114,7 +114,8 @@ def search(
     if min_support == 0 or problem.is_too_large:
         return Found(tried[best], losses[best], records)
     chosen = _best_first(losses, tried, draws, limits)[: 1 if _is_over(deadline) else _MOST_HELD]
-    supported = [held(problem, labels, min_support) for labels in chosen]
+    with ThreadPoolExecutor(max(1, min(n_jobs, len(chosen)))) as pool:
+        supported = list(pool.map(lambda labels: held(problem, labels, min_support), chosen))
     with_support = _expected(loss, supported, draws)
     k = _first_best(with_support, supported, draws, limits)
     return Found(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
+from partita.kernels.contingency import add_support
 from partita.posterior.condensing import Condensed
 
 MOST_CLUSTERS = 4096
@@ -62,7 +62,7 @@ def support_of(labels: np.ndarray, draws: Condensed) -> Support:
 
     and apart_k = 1 - max_m of the share of pairs between k and m that are together. What no draw can tell is 1.
 
-    Cost: draws x (atoms + K^2 x labels), less where clusters meet few labels.
+    Cost: draws x (atoms + K^2 x labels), less where labels meet few clusters.
     """
     n_clusters = int(labels.max()) + 1
     if n_clusters > MOST_CLUSTERS:
@@ -71,49 +71,33 @@ def support_of(labels: np.ndarray, draws: Condensed) -> Support:
             f" {MOST_CLUSTERS:,}: limit the estimate with max_clusters=."
         )
     kept = np.flatnonzero(labels >= 0)
-    clusters, counts = labels[kept].astype(np.int64), draws.counts[kept]
-    sums = _Sums(clusters, counts, n_clusters)
-    n_labels = int(draws.labels.max()) + 1
-    step = max(1, _CELLS_TOGETHER // max(len(kept), n_clusters * min(n_labels, len(kept))))
+    sums = _Sums(labels[kept].astype(np.int64), draws.counts[kept], n_clusters, int(draws.labels.max()) + 1)
+    step = max(1, _CELLS_TOGETHER // max(len(kept), n_clusters))
     for start in range(0, len(draws.labels), step):
         some = slice(start, start + step)
-        sums.add(draws.labels[some][:, kept].astype(np.int64), draws.weights[some], n_labels)
+        sums.add(np.ascontiguousarray(draws.labels[some][:, kept]), draws.weights[some])
     return sums.support()
 
 
 class _Sums:
     """Weighted sums over pairs and over objects, draw after draw."""
 
-    def __init__(self, clusters: np.ndarray, counts: np.ndarray, n_clusters: int):
-        self.clusters, self.counts = clusters, counts.astype(np.float64)
+    def __init__(self, clusters: np.ndarray, counts: np.ndarray, n_clusters: int, n_labels: int):
+        self.clusters, self.counts, self.n_labels = clusters, counts, n_labels
         self.single = np.bincount(clusters, weights=counts, minlength=n_clusters) == 1
         self.shared = np.zeros((n_clusters, n_clusters))  # pairs that share a label
         self.pairs = np.zeros((n_clusters, n_clusters))
         self.own, self.by_chance, self.objects = np.zeros((3, n_clusters))
 
-    def add(self, labels: np.ndarray, weights: np.ndarray, n_labels: int) -> None:
-        draw, atom = np.nonzero(labels >= 0)
-        column = draw * n_labels + labels[draw, atom]
-        n_clusters, shape = len(self.shared), (len(self.shared), len(labels) * n_labels)
-        table = sparse.csr_array((self.counts[atom], (self.clusters[atom], column)), shape=shape)
-        table.sum_duplicates()
-        of_columns = np.repeat(weights, n_labels)
-        sizes = np.bincount(
-            draw * n_clusters + self.clusters[atom], weights=self.counts[atom], minlength=len(labels) * n_clusters
-        ).reshape(len(labels), n_clusters)
+    def add(self, labels: np.ndarray, weights: np.ndarray) -> None:
+        sizes = np.zeros((len(labels), len(self.own)))
+        add_support(self.clusters, labels, weights, self.counts, self.n_labels, sizes, self.shared, self.own)
         n_seen = weights @ sizes
-        self.shared += _product(table, of_columns) - np.diag(n_seen)  # an object is no pair with itself
+        np.fill_diagonal(self.shared, np.diag(self.shared) - n_seen)  # an object is no pair with itself
         self.pairs += (sizes.T * weights) @ sizes - np.diag(n_seen)
         self.objects += n_seen
         others = np.maximum(sizes.sum(axis=1) - 1.0, 1.0)
         self.by_chance += (weights / others) @ (sizes * (sizes - 1.0))
-        self._add_company(table, of_columns)
-
-    def _add_company(self, table: sparse.csr_array, weights: np.ndarray) -> None:
-        others = np.asarray(table.sum(axis=0))[table.indices] - 1.0
-        share = np.where(others > 0, (table.data - 1.0) / np.maximum(others, 1.0), 1.0)
-        row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-        self.own += np.bincount(row, weights[table.indices] * table.data * share, table.shape[0])
 
     def support(self) -> Support:
         seen = self.objects > 0
@@ -128,12 +112,3 @@ class _Sums:
         apart = 1.0 - between.max(axis=1)
         np.fill_diagonal(between, -1.0)
         return Support(company, together, apart, between.argmax(axis=1))
-
-
-def _product(table: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Table times weights times table transposed, dense where that is faster."""
-    n_rows, n_columns = table.shape
-    if table.nnz > 0.05 * n_rows * n_columns:
-        cells = table.toarray()
-        return (cells * weights) @ cells.T
-    return ((table * weights) @ table.T).toarray()
