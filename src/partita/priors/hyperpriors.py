@@ -53,6 +53,11 @@ class Gamma(Parameters):
         scaled = log_x + math.log(self.rate)
         return self.shape * scaled - np.exp(scaled) - gammaln(self.shape)
 
+    def log_weight_of_log(self, log_x: float) -> float:
+        """The same of one number, but for a constant: what a Markov step needs."""
+        x = math.exp(log_x)
+        return self.shape * log_x - self.rate * x if x >= self.least else -math.inf
+
     def slopes_of_log(self, log_x: float) -> Slopes:
         """Log density of log x, its first and its second derivative in log x."""
         scaled = self.rate * math.exp(log_x)
@@ -117,7 +122,7 @@ def slice_update(
     def log_target(log_x: float) -> float:
         if not math.log(_SMALLEST) < log_x < math.log(_LARGEST):
             return -math.inf
-        return float(hyperprior.log_density_of_log(log_x)) + log_likelihood(math.exp(log_x))
+        return hyperprior.log_weight_of_log(log_x) + log_likelihood(math.exp(log_x))
 
     start = math.log(concentration)
     level = log_target(start) - rng.exponential()
