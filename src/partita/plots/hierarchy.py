@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 MOST_NAMED = 40
 """Pieces up to which each has room for its size."""
 
-TICKS = (0.0, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)
+TICKS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)
+TICK_ROOM = 0.05  # of the axis
 BEYOND_THE_CUT = "0.6"
 LINE: dict[str, Any] = {"lw": 1.6, "solid_capstyle": "butt"}
 
@@ -160,7 +161,7 @@ def _group_at(data: HierarchyData, place: float) -> int:
 def _draw_axes(ax: "Axes", data: HierarchyData) -> None:
     ax.set_xscale("function", functions=(_root, np.square))
     ax.set_xlim(data.start, 0.0)
-    ax.set_xticks([tick for tick in TICKS if tick < data.start], minor=False)
+    ax.set_xticks(_ticks_to(data.start), minor=False)
     ax.xaxis.set_major_formatter("{x:g}")
     ax.minorticks_off()
     ax.set_xlabel(f"overlap ({data.criterion})")
@@ -172,6 +173,15 @@ def _draw_axes(ax: "Axes", data: HierarchyData) -> None:
         ax.set_yticklabels([f"{piece}: {size:,.0f}" for piece, size in zip(data.pieces, data.sizes)], fontsize="small")
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
+
+
+def _ticks_to(start: float) -> list[float]:
+    """The ticks below ``start`` that have room beside each other, 0 among them."""
+    chosen = [0.0]
+    for tick in TICKS:
+        if tick < start and tick**0.5 - chosen[-1] ** 0.5 > TICK_ROOM * start**0.5:
+            chosen.append(tick)
+    return chosen
 
 
 def _root(overlap: np.ndarray) -> np.ndarray:
