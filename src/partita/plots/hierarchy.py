@@ -15,7 +15,7 @@ MOST_NAMED = 40
 """Pieces up to which each has room for its size."""
 
 TICKS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)
-TICK_ROOM = 0.05  # of the axis
+TICK_ROOM = 0.09  # of the axis
 BEYOND_THE_CUT = "0.6"
 LINE: dict[str, Any] = {"lw": 1.6, "solid_capstyle": "butt"}
 
