@@ -107,17 +107,35 @@ def test_seats_of_more_than_eight_clusters_are_ratios_of_probabilities(n_compone
     np.testing.assert_allclose(np.exp(prior.log_seats(np.array(sizes), 5.0)), expected, atol=1e-11)
 
 
-@pytest.mark.parametrize("n_components", [16, 30])
-def test_seats_beyond_the_sum_over_orders_are_those_of_one_order(n_components):
-    prior = StickBreaking(n_components=n_components, concentration=2.0)
-    sizes = np.arange(1, 17)
+@pytest.mark.parametrize(
+    ("n_components", "sizes", "a"),
+    [
+        (20, [9, 7, 6, 5, 4, 3, 2, 1, 1], 5.0),
+        (12, list(range(12, 2, -1)), 5.0),
+        (10, [100, 50, 30, 20, 10, 5, 3, 2, 1], 0.5),
+        (50, [100, 50, 30, 20, 10, 5, 3, 2, 1], 0.1),
+        (9, [4, 4, 3, 3, 2, 2, 1, 1, 1], 2.0),
+        (100, [30, 1, 1, 1, 5, 7], 20.0),
+        (3, [5], 2.0),
+        (1, [5], 2.0),
+    ],
+)
+def test_seats_from_drawn_orders_are_those_of_all_orders(n_components, sizes, a, monkeypatch):
+    prior, sizes = StickBreaking(n_components=n_components, concentration=a), np.array(sizes)
+    exact = np.exp(prior.log_seats(sizes, a))
+    monkeypatch.setattr("partita.priors.stick_breaking.MOST_SEAT_STEPS", 0)
+    drawn = np.exp(prior.log_seats(sizes, a))
+    assert drawn.sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(drawn, exact, rtol=0.05, atol=1e-15)
+    monkeypatch.setattr("partita.priors.stick_seats.N_ORDERS", 50_000)
+    np.testing.assert_allclose(np.exp(prior.log_seats(sizes, a)), exact, rtol=0.008, atol=1e-15)
+
+
+def test_the_seat_of_a_new_cluster_among_many_of_distinct_sizes():
+    """The sum over orders takes too long, but has the known limit of the Dirichlet process."""
+    prior, sizes = StickBreaking(n_components=300, concentration=2.0), np.arange(1, 17)
     seats = np.exp(prior.log_seats(sizes, 2.0))
-    in_order = np.zeros(n_components, dtype=int)
-    in_order[:16] = sizes[::-1]
-    grown = in_order + np.eye(n_components, dtype=int)
-    ratios = np.exp([log_sticks(more, 2.0) - log_sticks(in_order, 2.0) for more in grown])
-    np.testing.assert_allclose(seats[:-1], ratios[:16][::-1], rtol=1e-9)
-    assert seats[-1] == pytest.approx(ratios[16:].sum(), rel=1e-9)
+    np.testing.assert_allclose(seats, np.append(sizes, 2.0) / (sizes.sum() + 2.0), rtol=0.1)
 
 
 def occupied_by_chain(n, n_components, a):

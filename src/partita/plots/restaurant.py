@@ -73,8 +73,8 @@ def restaurant_data(prior: Prior, n: int = 20, *, labels: Any = None, random_sta
     -----
     The probabilities are ratios p(partition with one more) / p(partition). A learned concentration is integrated out of
     both, so what the seating says about it is used. Only where ``log_probability`` refuses a seating as too costly
-    (``StickBreaking`` with some 15 tables of distinct sizes) they are those of the prior's ``log_seats``, which is
-    rough there, at the mean of a learned concentration.
+    (``StickBreaking`` with some 15 tables of distinct sizes) they are those of the prior's ``log_seats``, right to a
+    few in a hundred there, at the mean of a learned concentration.
     """
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a Prior, such as DirichletProcess(concentration=1.0); got {prior!r}.")

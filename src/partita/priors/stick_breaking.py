@@ -13,6 +13,7 @@ from partita.priors.checks import refuse_solved, require_integer, require_reacha
 from partita.priors.cluster_counts import STICK_CELL, n_quadrature_points, require_affordable, stick_counts
 from partita.priors.hyperpriors import Gamma, slice_update
 from partita.priors.rising import log_rising, log_rising_slopes
+from partita.priors.stick_seats import sampled_seats
 from partita.priors.stick_state import StickBreakingPrior
 from partita.priors.stick_sums import expected_occupied_sticks, log_truncation, seat_steps
 from partita.priors.weights import LabelledComponents, broken_stick
@@ -230,21 +231,10 @@ class StickBreaking(LabelledComponents):
         """Log probability that one more row joins each cluster, and last that it opens one.
 
         Exact, summed over the components that the clusters may stand in, while that takes up to about 50 ms. Beyond
-        it (more than ten clusters of distinct sizes) one order stands for all: the clusters by decreasing size in the
-        first components, the empty ones behind them. That is rough for a new cluster: half as probable as it is
-        where many components are free, several times as probable where next to none is.
+        it (more than ten clusters of distinct sizes) the average over drawn orders, right to a few in a hundred: see
+        `sampled_seats`.
         """
         if seat_steps(sizes, self.n_components) <= MOST_SEAT_STEPS:
             return super().log_seats(sizes, concentration)
-        order = np.argsort(-sizes, kind="stable")
-        counts = np.zeros(self.n_components)
-        counts[: sizes.size] = sizes[order]
-        from_here = np.cumsum(counts[::-1])[::-1]
-        stick = (1.0 + counts) / (1.0 + concentration + from_here)
-        stick[-1] = 1.0
-        weights = stick * np.concatenate(([1.0], np.cumprod(1.0 - stick[:-1])))
-        seats = np.empty(sizes.size + 1)
-        seats[order] = weights[: sizes.size]
-        seats[-1] = weights[sizes.size :].sum()
         with np.errstate(divide="ignore"):
-            return np.log(seats)
+            return np.log(sampled_seats(sizes, self.n_components, concentration))
