@@ -239,3 +239,17 @@ def test_tied_rows_are_a_model_of_gibbs():
     together = [posterior.n_clusters().get(1, 0.0) for posterior in (tied.posterior_, weighted.posterior_)]
     assert together[0] == pytest.approx(together[1], abs=4 * np.sqrt(2 * 0.25 / 2000))
     assert tied.posterior_.provenance["n_atoms"] == 2
+
+
+def test_tied_rows_of_the_collapsed_bound_are_rows_of_that_weight():
+    rng = np.random.default_rng(4)
+    rows, copies = np.concatenate([rng.normal(0.0, 1.0, (6, 2)), rng.normal(2.5, 1.0, (6, 2))]), np.tile([1, 3], 6)
+    options = {"prior": FiniteDirichlet(n_components=2, concentration=1.0), "standardize": False, "random_state": 0}
+    family = Gaussian(covariance="diag", mean=3.0, mean_precision=0.1, dof=4.0, scale=2.0)
+    engine = CollapsedVariational(collapse_identical=True)
+    tied = Mixture(family=family, engine=engine, **options).fit(np.repeat(rows, copies, axis=0))
+    weighted = Mixture(family=family, engine=engine, **options).fit(rows, sample_weight=copies)
+    np.testing.assert_array_equal(tied.labels_, np.repeat(weighted.labels_, copies))
+    assert tied.elbo_path_[-1] == pytest.approx(weighted.elbo_path_[-1], rel=1e-9)
+    untied = Mixture(family=family, engine="cvb", **options).fit(np.repeat(rows, copies, axis=0))
+    assert untied.elbo_path_[-1] != pytest.approx(tied.elbo_path_[-1], rel=1e-9)

@@ -226,6 +226,32 @@ def test_the_consensus_has_no_more_clusters_than_the_prior_allows(prior):
     np.testing.assert_allclose(nbce.predict_proba(Y).sum(axis=1), 1.0)
 
 
+class TestAnswers:
+    """What a fitted mixture answers, asked of a consensus: its columns are the base clusterings."""
+
+    def test_the_profile_is_of_labels_within_clusters(self, ensemble, fitted):
+        profile = fitted.profile_
+        assert set(profile["kind"]) == {"categorical"}
+        sums = profile.groupby(["cluster", "column"])["share"].sum()
+        np.testing.assert_allclose(sums, 1.0, atol=1e-9)
+        largest = profile[profile["share"] > 0.5]
+        assert len(largest) == ensemble[0].shape[1] * fitted.n_clusters_  # a noisy copy has one label per cluster
+
+    def test_an_explanation_adds_up_to_the_log_odds(self, ensemble, fitted):
+        told = fitted.explain(4)
+        first, second = np.sort(fitted.predict_proba(ensemble[0][[4]])[0])[::-1][:2]
+        assert told.total == pytest.approx(np.log(first / second), abs=1e-6)
+        assert list(told.log_weights) == [f"x{m}" for m in range(ensemble[0].shape[1])]
+
+    def test_new_objects_have_labels_of_the_clusterings(self, ensemble, fitted):
+        objects, clusters = fitted.sample(400)
+        for column, known in zip(np.asarray(objects).T, ensemble[0].T):
+            assert set(column) <= set(known[known >= 0])
+        seen = clusters >= 0  # not of a cluster that is yet to come
+        np.testing.assert_allclose(np.bincount(clusters[seen]) / 400, np.bincount(fitted.labels_) / 90, atol=0.1)
+        assert np.mean(fitted.predict(np.asarray(objects))[seen] == clusters[seen]) > 0.9
+
+
 class TestKept:
     def test_in_a_pickle(self, ensemble, fitted):
         again = pickle.loads(pickle.dumps(fitted))

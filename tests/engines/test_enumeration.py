@@ -17,13 +17,23 @@ from tests.engines.models import (
 from tests.oracles.agreement import N_BATCHES, compare_labelled, compare_partitions
 from tests.oracles.enumeration import exact_labelled, exact_posterior, run_gibbs, run_merge_split
 
-from partita.priors import DirichletProcess, StickBreaking
+from partita.priors import DirichletProcess, FiniteDirichlet, StickBreaking
 
 STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_components=2, concentration=2.5)]
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, SEPARATED_GAUSSIAN], fixed_priors()))
 def test_draws_are_from_the_exact_posterior(example, prior):
+    chain = run_gibbs(example.model(prior), n_draws=6000, seed=5)
+    agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
+    assert agreement.agrees, agreement
+
+
+@pytest.mark.parametrize(
+    ("example", "prior"),
+    parameters([KNOWN, CATEGORICAL], [FiniteDirichlet(n_components=3, concentration=0.9, as_printed=True)]),
+)
+def test_draws_under_the_misprinted_prior(example, prior):
     chain = run_gibbs(example.model(prior), n_draws=6000, seed=5)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
