@@ -23,8 +23,9 @@ from partita.posterior import (
     least_expected,
 )
 from partita.posterior.condensing import condense
-from partita.posterior.descent import Limits, Problem
+from partita.posterior.descent import Problem
 from partita.posterior.estimate import Options, estimate
+from partita.posterior.limits import Limits
 
 ROUNDING = 1e-10
 
@@ -308,8 +309,8 @@ def test_where_there_is_no_room_for_a_scan_the_best_draw_is_returned(monkeypatch
 
 def test_where_pairs_are_too_many_the_lower_bound_is_searched_as_vi(monkeypatch):
     draws = noisy_draws(6, share=0.3)
-    monkeypatch.setattr(descent, "MOST_PAIRED", 39)
-    with pytest.warns(UserWarning, match="'vi-lb' compares all pairs"):
+    monkeypatch.setattr(VILowerBound, "most_atoms", 39)
+    with pytest.warns(UserWarning, match=r"VILowerBound\(\) compares all pairs"):
         found = Posterior(draws).estimate(loss="vi-lb")
     np.testing.assert_array_equal(found.labels, Posterior(draws).estimate().labels)
     assert found.expected_loss == pytest.approx(slow_expected(VILowerBound(), found.labels, draws), abs=1e-12)

@@ -1,16 +1,17 @@
 """One descent: from a start to a partition that no move of one unit improves."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from partita.kernels.search import Rules, Seats, search
 from partita.partitions import canonical
+from partita.posterior.comparing import n_labels
 from partita.posterior.condensing import Condensed
-from partita.posterior.expected import MOST_PAIRED, n_labels
-from partita.posterior.losses import VI, Binder, Loss, VILowerBound
-from partita.posterior.objectives import Units, objective_of
+from partita.posterior.limits import Limits
+from partita.posterior.losses import Loss
+from partita.posterior.objectives import Units
 from partita.posterior.references import References, references, shared_labels
 
 DRAWS_READ = 500
@@ -37,23 +38,6 @@ _SCANS_WITHOUT = 5
 _ZEALOUS = 10
 _SPARE_SLOTS = 8
 _TIE = 1e-12
-_STEPS_OF_RATIO = 4.0  # what a step costs where the loss is a ratio within every draw
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What the partition sought must obey."""
-
-    max_clusters: int
-    min_size: int = 1
-    bind: bool = False  # whether some partition is not allowed
-
-    def allow(self, labels: np.ndarray, counts: np.ndarray) -> bool:
-        """Whether a partition of atoms does; one without any label does not."""
-        seen = labels >= 0
-        sizes = np.bincount(labels[seen], weights=counts[seen])
-        sizes = sizes[sizes > 0]
-        return 0 < len(sizes) <= self.max_clusters and bool(sizes.min() >= self.min_size)
 
 
 class Problem:
@@ -75,18 +59,16 @@ class Problem:
         starts = np.append(np.flatnonzero(np.diff(units[self.kept], prepend=-1)), len(self.kept))
         self.units = Units(starts, draws.counts[self.kept])
         self.n_drawn = n_labels(draws.labels)
-        self._adds = isinstance(loss, VI | Binder)
         self.n_slots = min(self.n_drawn, limits.max_clusters) + _SPARE_SLOTS
-        self.n_rows = max(1, n_labels(shared_labels(draws.labels)) if self._adds else self.n_drawn)
+        self.n_rows = max(1, n_labels(shared_labels(draws.labels)) if loss.adds else self.n_drawn)
         n_read = int(min(max(self._affordable_draws(), _FEWEST_DRAWS), DRAWS_READ, len(draws.labels)))
-        if isinstance(loss, VILowerBound):
-            n_read = len(draws.labels)
+        n_read = len(draws.labels) if loss.reads_all_draws else n_read
         self.is_too_large = not self._is_within(n_read)
         self.reads_some = n_read < len(draws.labels)
         self._n_read = n_read
         self._against = None if self.is_too_large else self._references(n_read)
-        if self._against is not None and isinstance(loss, VILowerBound):
-            _ = self._against.together  # made once, before runs share it
+        if self._against is not None:
+            loss.prepare(self._against)
 
     @property
     def n_units(self) -> int:
@@ -171,7 +153,7 @@ class Problem:
             tried=np.arange(n_slots),
             full=np.zeros(1, np.bool_),
         )
-        return objective_of(self.loss, against, self.units, n_slots), seats
+        return self.loss.objective(against, self.units, n_slots), seats
 
     @property
     def work(self) -> float:
@@ -180,17 +162,15 @@ class Problem:
 
     def _scan_work(self, n_draws: float) -> float:
         """Elementary steps of a scan that reads so many draws."""
-        if isinstance(self.loss, VILowerBound):
-            return float(len(self.kept)) ** 2
-        return n_draws * float(len(self.kept)) * self.n_slots * (1.0 if self._adds else _STEPS_OF_RATIO)
+        return self.loss.scan_work(len(self.kept), self.n_slots, n_draws)
 
     def _affordable_draws(self) -> float:
         return min(SCAN_WORK / self._scan_work(1), TABLE_CELLS / (self.n_rows * self.n_slots))
 
     def _is_within(self, n_draws: int) -> bool:
-        if isinstance(self.loss, VILowerBound):
-            return len(self.kept) <= MOST_PAIRED
-        return n_draws * self.n_rows * self.n_slots <= TABLE_CELLS and self._scan_work(n_draws) <= MOST_WORK
+        n_cells = 0 if self.loss.reads_all_draws else n_draws * self.n_rows * self.n_slots
+        is_few = n_cells <= TABLE_CELLS and self._scan_work(n_draws) <= MOST_WORK
+        return is_few and len(self.kept) <= self.loss.most_atoms
 
     def _references(self, n_draws: int) -> References:
-        return references(self.draws, self.kept, n_draws, without_single=self._adds)
+        return references(self.draws, self.kept, n_draws, without_single=self.loss.adds)

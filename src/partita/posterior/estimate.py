@@ -10,16 +10,16 @@ from joblib import effective_n_jobs
 from partita.cached import cached_property
 from partita.parameters import is_number, jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size, canonical
+from partita.posterior.comparing import n_labels
 from partita.posterior.condensing import Condensed, condense
-from partita.posterior.descent import Limits
 from partita.posterior.entropy import effective_draws, entropy_weights, resampled_weights, warn_if_few
-from partita.posterior.expected import expected_loss_alone, expected_losses, least_of, n_labels
+from partita.posterior.expected import least_of
 from partita.posterior.holding import holds
-from partita.posterior.losses import VI, Binder, Loss, ZeroOne, loss_from
+from partita.posterior.limits import Limits
+from partita.posterior.losses import VI, Loss, loss_from
 from partita.posterior.membership import is_large, memberships, own_memberships, parted_by
 from partita.posterior.search import Found, Run, search
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
-from partita.posterior.zero_one import most_probable
 
 MAJORITY = 0.5
 """Support from which most draws agree."""
@@ -97,7 +97,7 @@ class Estimate:
             return bool(self.support.together[0] < MAJORITY)
         if self.n_clusters == np.count_nonzero(self.labels >= 0):
             return bool(np.nanmean(self.confidence) < MAJORITY)  # how often they are alone
-        alone = expected_loss_alone(self.loss, self.draws)
+        alone = self.loss.expected_alone(self.draws)
         return alone < self.expected_loss - _TIE * max(1.0, self.expected_loss)
 
     @property
@@ -226,7 +226,7 @@ def estimate_given(
     draws = parted_by(labels, condense(partitions, used))
     of_atoms = np.empty(len(draws.counts), np.int64)
     of_atoms[draws.inverse] = labels
-    expected = float(expected_losses(measure, of_atoms[None], draws)[0])
+    expected = float(measure.expected(of_atoms[None], draws)[0])
     n_clusters = int(labels.max()) + 1
     return Estimate(labels, expected, n_clusters, effective_draws(used), [], measure, draws, support_cost)
 
@@ -253,9 +253,10 @@ class _Asked:
         return Estimate(labels, found.loss, n_clusters, ess, found.runs, self.loss, self.draws, found.support_cost)
 
     def _found(self, limits: Limits) -> Found:
-        if isinstance(self.loss, ZeroOne):
-            return self._most_probable(limits)
-        if isinstance(self.loss, VI | Binder):
+        answers = self.loss.answers(self.draws, limits)
+        if answers is not None:
+            return self._best_of(answers, limits)
+        if self.loss.adds:
             return self._search(self.loss, _tied(self.draws, self.units), self.units, limits)
         found = self._search(self.loss, self.draws.labels, np.arange(len(self.units)), limits)
         return self._with_units(found)
@@ -286,9 +287,9 @@ class _Asked:
             deadline=options.deadline,
         )
 
-    def _most_probable(self, limits: Limits) -> Found:
-        """The most probable partition; where the limits allow none that was drawn, that of least expected VI."""
-        tried = [labels for labels in most_probable(self.draws, limits) if self._holds(labels)]
+    def _best_of(self, answers: list[np.ndarray], limits: Limits) -> Found:
+        """The best of these that has the support; where there is none, the partition of least expected VI."""
+        tried = [labels for labels in answers if self._holds(labels)]
         if not tried:
             warnings.warn(
                 "No draw obeys max_clusters, min_size and min_support: the estimate is that of 'vi'.",
@@ -296,7 +297,7 @@ class _Asked:
                 stacklevel=5,
             )
             tried = [self._search(VI(), _tied(self.draws, self.units), self.units, limits).labels]
-        losses = expected_losses(ZeroOne(), np.stack(tried), self.draws)
+        losses = self.loss.expected(np.stack(tried), self.draws)
         labels, loss = tried[int(np.argmin(losses))], min(1.0, float(losses.min()))
         return self._with_units(Found(labels, loss, [Run("draw", loss, int(labels.max()) + 1, 0)]))
 
@@ -311,7 +312,7 @@ class _Asked:
         seen = np.flatnonzero(found.labels >= 0)
         labels = found.labels.copy()
         labels[seen] = _majority(labels[seen], self.units[seen], self.draws.counts[seen])
-        loss = float(expected_losses(self.loss, canonical(labels)[None], self.draws)[0])
+        loss = float(self.loss.expected(canonical(labels)[None], self.draws)[0])
         return replace(found, labels=canonical(labels), loss=loss)
 
 

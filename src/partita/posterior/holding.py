@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from partita.posterior.comparing import evenly_spaced
 from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Problem
-from partita.posterior.expected import evenly_spaced, expected_losses
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 
 CELLS_READ = 1e6
@@ -34,7 +34,7 @@ def held(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray
             if len(weak) == 1:
                 joined = np.where(labels == weak[0], support.nearest[weak[0]], labels)
                 tried.append(problem.without(joined, weak))
-            labels = tried[int(np.argmin(expected_losses(problem.loss, np.stack(tried), draws)))]
+            labels = tried[int(np.argmin(problem.loss.expected(np.stack(tried), draws)))]
     return labels
 
 

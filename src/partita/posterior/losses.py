@@ -1,12 +1,26 @@
 """What it costs to report one partition when another is true: the losses, by name or as objects."""
 
+import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from partita.kernels import loss_values
+from partita.kernels.loss_values import loss_value
 from partita.parameters import Parameters, choose
+from partita.posterior.comparing import between
+from partita.posterior.condensing import Condensed
+from partita.posterior.limits import Limits
+from partita.posterior.lower_bounds import MOST_PAIRED, vi_lower_bounds
+from partita.posterior.objectives import Units, additive, pairs, ratios
+from partita.posterior.phi import squares, xlogx
+from partita.posterior.zero_one import most_probable
+
+if TYPE_CHECKING:
+    from partita.posterior.references import References
+
+_STEPS_OF_RATIO = 4.0  # what a step costs where the loss is a ratio within every draw
 
 
 class Loss(Parameters):
@@ -19,9 +33,61 @@ class Loss(Parameters):
     kind: int
     a: float = 1.0
 
+    of_two: ClassVar[bool] = True
+    """Whether it compares two partitions; else one with all draws together."""
+
+    adds: ClassVar[bool] = False
+    """Whether it adds over cells: then units move as one, and labels that only one atom has do not count."""
+
+    reads_all_draws: ClassVar[bool] = False
+    """Whether a scan costs the same however many draws there are."""
+
+    most_atoms: ClassVar[float] = math.inf
+    """Atoms up to which there is an objective to search by."""
+
     def phi(self, n: int) -> np.ndarray:
         """The function that the loss sums over sizes, for 0, 1, ... n."""
         return xlogx(n)
+
+    def expected(self, candidates: np.ndarray, draws: Condensed) -> np.ndarray:
+        """Expected loss of every candidate, given over the atoms of the draws; exactly."""
+        return between(self, candidates, draws.labels, draws.counts) @ draws.weights
+
+    def expected_alone(self, draws: Condensed) -> float:
+        """Expected loss of the partition into single objects, from the cluster sizes of the draws.
+
+        Cost O(draws x atoms).
+        """
+        phi = self.phi(int(draws.counts.sum()))
+        total = 0.0
+        for weight, labels in zip(draws.weights, draws.labels):
+            seen = labels >= 0
+            sizes = np.bincount(labels[seen], weights=draws.counts[seen]).astype(np.int64)
+            n, alone = int(sizes.sum()), float(sizes.sum() * phi[1])
+            total += weight * loss_value(self.kind, self.a, n, phi[n], alone, phi[sizes].sum(), alone)
+        return float(total)
+
+    def answers(self, draws: Condensed, limits: Limits) -> list[np.ndarray] | None:
+        """Partitions of the atoms that obey the limits and of which the best is the estimate; None: it is searched."""
+        return None
+
+    def stand_in(self) -> "Loss":
+        """A loss of two partitions to compare many candidates by, roughly."""
+        return self
+
+    def objective(self, against: "References", units: Units, n_slots: int) -> Any:
+        """What the search lowers: the compiled state of an empty partition with room for so many clusters.
+
+        It answers to `score`, `place` and `value` of `partita.kernels.search`.
+        """
+        return ratios(self.kind, self.phi, against, units.counts, n_slots)
+
+    def scan_work(self, n_atoms: int, n_slots: int, n_draws: float) -> float:
+        """Elementary steps (about half a nanosecond each) of moving every atom once."""
+        return _STEPS_OF_RATIO * n_draws * float(n_atoms) * n_slots
+
+    def prepare(self, against: "References") -> None:
+        """Make what several searches at once share."""
 
     def check(self) -> None:
         """Refuse options outside their range."""
@@ -30,8 +96,22 @@ class Loss(Parameters):
 class _Split(Loss):
     """A loss with a price for wrong splits and another for wrong merges."""
 
+    adds = True
+
     def __init__(self, *, a: float = 1.0):
         self.a = a
+
+    def scale(self, n: np.ndarray) -> np.ndarray:
+        """What the sums of `phi` are divided by."""
+        raise NotImplementedError
+
+    def objective(self, against: "References", units: Units, n_slots: int) -> Any:
+        """Sums over cells, kept up to date."""
+        return additive(self.phi, self.scale(against.n_labelled), self.a, against, units, n_slots)
+
+    def scan_work(self, n_atoms: int, n_slots: int, n_draws: float) -> float:
+        """One step for every cell."""
+        return n_draws * float(n_atoms) * n_slots
 
     def check(self) -> None:
         """Refuse a price outside 0 to 2."""
@@ -110,6 +190,10 @@ class ZeroOne(Loss):
         """Squares, whose sums are exact."""
         return squares(n)
 
+    def answers(self, draws: Condensed, limits: Limits) -> list[np.ndarray]:
+        """Those that agree with many draws."""
+        return most_probable(draws, limits)
+
 
 class VILowerBound(Loss):
     """A lower bound on the expected variation of information, from co-clustering probabilities P.
@@ -120,6 +204,33 @@ class VILowerBound(Loss):
     """
 
     kind = loss_values.VI
+    of_two = False
+    reads_all_draws = True
+    most_atoms = MOST_PAIRED
+
+    def expected(self, candidates: np.ndarray, draws: Condensed) -> np.ndarray:
+        """The bound for every candidate."""
+        return vi_lower_bounds(candidates, draws)
+
+    def expected_alone(self, draws: Condensed) -> float:
+        """There the bound is the expected variation of information itself."""
+        return VI().expected_alone(draws)
+
+    def stand_in(self) -> Loss:
+        """What it is a bound on."""
+        return VI()
+
+    def objective(self, against: "References", units: Units, n_slots: int) -> Any:
+        """Sums over all pairs of atoms."""
+        return pairs(against, units.counts, n_slots)
+
+    def scan_work(self, n_atoms: int, n_slots: int, n_draws: float) -> float:
+        """One step for every pair."""
+        return float(n_atoms) ** 2
+
+    def prepare(self, against: "References") -> None:
+        """The matrix of all pairs."""
+        _ = against.together
 
 
 LOSSES: dict[str, type[Loss]] = {
@@ -140,14 +251,3 @@ def loss_from(loss: Any) -> Loss:
     found = loss if isinstance(loss, Loss) else choose("loss", loss, LOSSES)()
     found.check()
     return found
-
-
-def xlogx(n: int) -> np.ndarray:
-    """x log x for x = 0, 1, ... n."""
-    x = np.arange(n + 1, dtype=np.float64)
-    return x * np.log(np.maximum(x, 1.0))
-
-
-def squares(n: int) -> np.ndarray:
-    """x^2 for x = 0, 1, ... n."""
-    return np.arange(n + 1, dtype=np.float64) ** 2

@@ -1,14 +1,19 @@
-"""The objective that a search lowers, for every loss: compiled state from references."""
+"""Objectives that a search lowers: compiled state from references."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from partita.kernels.additive import Additive
 from partita.kernels.pairs import Pairs
 from partita.kernels.ratios import Ratios
-from partita.posterior.losses import VI, Binder, Loss, VILowerBound, xlogx
-from partita.posterior.references import References
+from partita.posterior.phi import xlogx
+
+if TYPE_CHECKING:
+    from partita.posterior.references import References
+
+Phi = Callable[[int], np.ndarray]
 
 
 class Units(NamedTuple):
@@ -23,21 +28,12 @@ class Units(NamedTuple):
         return np.add.reduceat(self.counts, self.starts[:-1])
 
 
-def objective_of(loss: Loss, against: References, units: Units, n_slots: int) -> Additive | Ratios | Pairs:
-    """The state of an empty partition with room for so many clusters."""
-    if isinstance(loss, VI | Binder):
-        return _additive(loss, against, units, n_slots)
-    if isinstance(loss, VILowerBound):
-        return _pairs(against, units.counts, n_slots)
-    return _ratios(loss, against, units.counts, n_slots)
-
-
-def _additive(loss: VI | Binder, against: References, units: Units, n_slots: int) -> Additive:
-    """Sum over draws of w_b / scale(n_b) [(2 - a) sum_T phi(n_bT) - 2 sum_TC phi(n_bTC)], the rest being constant."""
-    per_draw = against.weights / loss.scale(against.n_labelled)
-    coefficients = np.concatenate([-2.0 * per_draw, (2.0 - loss.a) * against.by_set(per_draw)])
+def additive(phi_of: Phi, scale: np.ndarray, a: float, against: "References", units: Units, n_slots: int) -> Additive:
+    """Sum over draws of w_b / scale_b [(2 - a) sum_T phi(n_bT) - 2 sum_TC phi(n_bTC)], the rest being constant."""
+    per_draw = against.weights / scale
+    coefficients = np.concatenate([-2.0 * per_draw, (2.0 - a) * against.by_set(per_draw)])
     # The own slot is scored as if the unit came to it once more, and then corrected.
-    phi = loss.phi(int(units.counts.sum() + units.counts.max()) + 1)
+    phi = phi_of(int(units.counts.sum() + units.counts.max()) + 1)
     gains = np.empty((against.n_rows, n_slots))
     row_of_one = np.full(against.n_rows, phi[1])
     for r, coefficient in enumerate(coefficients):
@@ -48,11 +44,12 @@ def _additive(loss: VI | Binder, against: References, units: Units, n_slots: int
     return Additive(against.columns, units.starts, units.counts, coefficients, phi, cells, gains, np.zeros(1))
 
 
-def _ratios(loss: Loss, against: References, counts: np.ndarray, n_slots: int) -> Ratios:
+def ratios(kind: int, phi_of: Phi, against: "References", counts: np.ndarray, n_slots: int) -> Ratios:
+    """Sum over draws of w_b times a loss that is a ratio of sums of phi within the draw."""
     n_columns = against.columns.shape[1]
-    phi = loss.phi(int(counts.sum() + counts.max()) + 1)
+    phi = phi_of(int(counts.sum() + counts.max()) + 1)
     return Ratios(
-        kind=np.int64(loss.kind),
+        kind=np.int64(kind),
         columns=against.columns,
         counts=counts,
         weights=against.weights,
@@ -70,7 +67,8 @@ def _ratios(loss: Loss, against: References, counts: np.ndarray, n_slots: int) -
     )
 
 
-def _pairs(against: References, counts: np.ndarray, n_slots: int) -> Pairs:
+def pairs(against: "References", counts: np.ndarray, n_slots: int) -> Pairs:
+    """The lower bound on the expected variation of information, from what pairs of atoms share."""
     members = np.ascontiguousarray(against.columns[:, against.n_draws :] >= 0)
     return Pairs(
         together=against.together,

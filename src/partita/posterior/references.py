@@ -6,8 +6,8 @@ import numpy as np
 
 from partita.cached import cached_property
 from partita.kernels.contingency import coclustering
+from partita.posterior.comparing import evenly_spaced
 from partita.posterior.condensing import Condensed
-from partita.posterior.expected import evenly_spaced
 
 _ATOMS_TOGETHER = 4096
 

@@ -10,10 +10,10 @@ import numpy as np
 from partita.clock import running_seconds
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
-from partita.posterior.descent import Limits, Problem
-from partita.posterior.expected import expected_losses
+from partita.posterior.descent import Problem
 from partita.posterior.holding import held
-from partita.posterior.losses import VI, Loss, VILowerBound
+from partita.posterior.limits import Limits
+from partita.posterior.losses import VI, Loss
 
 ALL_WORK = 1e8
 """Elementary steps (about half a nanosecond each) that all runs may take together where their number is free."""
@@ -123,8 +123,8 @@ def search(
 
 def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) -> Problem:
     problem = Problem(loss, draws, units, limits)
-    if problem.is_too_large and isinstance(loss, VILowerBound):
-        _warn(f"'vi-lb' compares all pairs, too many for {len(problem.kept):,} objects: the search was for 'vi'.")
+    if problem.is_too_large and len(problem.kept) > loss.most_atoms:
+        _warn(f"{loss!r} compares all pairs, too many for {len(problem.kept):,} objects: the search was for 'vi'.")
         problem = Problem(VI(), draws, units, limits)
     if problem.is_too_large:
         _warn(
@@ -182,7 +182,7 @@ def _warn(words: str) -> None:
 def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[float]:
     """Expected losses; equal partitions are evaluated once."""
     distinct, which = np.unique(np.stack(tried), axis=0, return_inverse=True)
-    return [float(value) for value in expected_losses(loss, distinct, draws)[which.ravel()]]
+    return [float(value) for value in loss.expected(distinct, draws)[which.ravel()]]
 
 
 def _best_first(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> list[np.ndarray]:
