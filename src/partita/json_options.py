@@ -7,20 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from partita.engines import ENGINES
-from partita.families import FAMILIES
 from partita.files.layout import UnknownClassError
-from partita.parameters import Parameters
-from partita.posterior.losses import LOSSES
-from partita.priors import PRIORS, Gamma, Prior
+from partita.parameters import KINDS, Named, Parameters
+from partita.priors import Prior
 
-_REGISTRIES: dict[str, Mapping[str, type]] = {
-    "family": FAMILIES,
-    "prior": PRIORS,
-    "engine": ENGINES,
-    "hyperprior": {"gamma": Gamma},
-    "loss": LOSSES,
-}
 _NUMBERS = re.compile(r"[<>|][biuf][1248]")
 
 
@@ -108,10 +98,10 @@ _FORMS = {"array": _array, "list": _list, "mapping": _mapping}
 
 
 def _object(content: Mapping[str, Any]) -> Any:
-    room = next((room for room in _REGISTRIES if room in content), None)
+    room = next((room for room in KINDS if room in content), None)
     if room is None or content.keys() != {room, "options"} or not isinstance(content[room], str):
         raise ValueError("an option is neither a value nor an object by its name")
-    kind = _REGISTRIES[room].get(content[room])
+    kind = KINDS[room].get(content[room])
     if kind is None:
         raise UnknownClassError(
             f"The {room} {content[room]!r} is not known here: import the module that registers it first."
@@ -121,14 +111,12 @@ def _object(content: Mapping[str, Any]) -> Any:
 
 def record_of(prior: Prior) -> dict[str, Any]:
     """What provenance says of a prior: its words, and its options (None where its class is not registered)."""
-    options = to_json(prior) if type(prior) in PRIORS.values() else None
+    options = to_json(prior) if prior.is_known() else None
     return {"prior": repr(prior), "prior_options": options}
 
 
 def _registered(value: Any) -> tuple[str, str]:
-    for room, kinds in _REGISTRIES.items():
-        for name, kind in kinds.items():
-            if type(value) is kind:
-                return room, name
+    if isinstance(value, Named) and value.is_known():
+        return value.kind_of, value.name
     what = "is not registered" if isinstance(value, Parameters) else "is no option that a file can hold"
     raise TypeError(f"{value!r} cannot be saved: its class {type(value).__name__} {what}.")

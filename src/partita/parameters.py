@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,6 +27,36 @@ class Parameters(BaseEstimator):
         if type(self) is not type(other):
             return NotImplemented
         return _same(self.get_params(deep=False), other.get_params(deep=False))  # type: ignore[attr-defined]
+
+
+KINDS: dict[str, dict[str, type["Named"]]] = {}
+"""Every kind of named objects, and its members by name."""
+
+
+class Named(Parameters):
+    """Base of the parameter objects that have a name: families, priors, hyperpriors, engines, losses.
+
+    ``class Prior(Named, kind="prior")`` begins a kind; ``class PitmanYor(Prior, name="pitman-yor")`` is known by its
+    name from then on: as an option, in files, in the words for a wrong choice. A class without a name of its own may
+    be used, but not saved.
+    """
+
+    kind_of: ClassVar[str]
+    known: ClassVar[dict[str, type["Named"]]]
+    name: ClassVar[str]
+
+    def __init_subclass__(cls, *, kind: str | None = None, name: str | None = None, **options: Any):
+        super().__init_subclass__(**options)
+        if kind is not None:
+            cls.kind_of, cls.known = kind, KINDS.setdefault(kind, {})
+        if name is not None:
+            cls.name = name
+            cls.known[name] = cls
+
+    @classmethod
+    def is_known(cls) -> bool:
+        """Whether this very class has a name."""
+        return getattr(cls, "known", {}).get(getattr(cls, "name", "")) is cls
 
 
 def nearest(name: object, allowed: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ import pytest
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights
 
+from partita.json_options import from_json, to_json
 from partita.kernels.dispatch import implements
 from partita.kernels.search import place, score, value
 from partita.posterior import Loss, Posterior
@@ -90,3 +91,18 @@ def test_it_agrees_with_the_loss_that_it_is_times_a_number():
     np.testing.assert_array_equal(own.labels, binder.labels)
     assert own.expected_loss == pytest.approx(binder.expected_loss * 40**2 / 2)
     assert own.diffuse == binder.diffuse
+
+
+def test_it_is_known_by_its_name(monkeypatch):
+    monkeypatch.delitem(Loss.known, "pairs-together", raising=False)  # and gone again after the test
+
+    class Known(PairsTogether, name="pairs-together"):
+        """The same, with a name."""
+
+    posterior = Posterior(noisy_draws(3, share=0.2))
+    assert posterior.estimate(loss="pairs-together").loss == Known()
+    assert from_json(to_json(Known())) == Known()
+    with pytest.raises(ValueError, match="Did you mean 'pairs-together'"):
+        posterior.estimate(loss="pairs-togetherness")
+    with pytest.raises(TypeError, match="PairsTogether is not registered"):
+        to_json(PairsTogether())

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from partita.engines.base import NamedEngine
 from partita.engines.collapsed_state import (
     CollapsedVariationalState,
     arranged,
@@ -26,7 +27,7 @@ from partita.kernels.collapsed_variational import (
 )
 from partita.kernels.dispatch import is_implemented
 from partita.kernels.names import second_order
-from partita.parameters import Parameters, is_number, whole_number
+from partita.parameters import is_number, whole_number
 from partita.priors import Prior, StickBreaking
 from partita.priors.weights import LabelledComponents
 
@@ -42,7 +43,7 @@ class CollapsedVariationalInfo:
     change: float  # share of the rows that the sweep moved; inf where components were merged
 
 
-class CollapsedVariational(Parameters):
+class CollapsedVariational(NamedEngine, name="cvb"):
     """Collapsed variational Bayes (Teh, Newman and Welling 2007) with weights and parameters summed out.
 
     Only q(Z) = prod_n q(z_n) is approximated. Row by row, gamma_nk = q(z_n = k) becomes

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
+from partita.engines.base import NamedEngine
 from partita.engines.model import Model
 from partita.families.base import ROWS_AT_ONCE, normalized, one_hot
 from partita.families.blocks import row_blocks
-from partita.parameters import Parameters, choose, is_number, whole_number
+from partita.parameters import choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
 
 LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
@@ -42,7 +43,7 @@ class EMInfo:
     settled: bool = True
 
 
-class EM(Parameters):
+class EM(NamedEngine, name="em"):
     """Expectation-maximisation (Dempster, Laird and Rubin 1977) from k-means starts.
 
     E-step: responsibilities r_nk = w_k p(x_n | theta_k) / sum_j w_j p(x_n | theta_j), and expected statistics, missing

@@ -5,10 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from partita.engines.base import NamedEngine
 from partita.engines.model import Model
 from partita.engines.steps import Steps
 from partita.engines.variational_state import Encoded, VariationalState
-from partita.parameters import Parameters, is_number, whole_number
+from partita.parameters import is_number, whole_number
 from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
 from partita.priors.weights import LabelledComponents
 
@@ -22,7 +23,7 @@ class VariationalInfo:
     settled: bool  # the bound has ceased to rise and no pair is worth merging
 
 
-class Variational(Parameters):
+class Variational(NamedEngine, name="vb"):
     """Variational Bayes: the bound on the log evidence is raised until it rises no more, from several k-means starts.
 
     q(labels) q(weights) prod_k q(theta_k) stands for the posterior. Given responsibilities r_nk, the factors of weights

@@ -11,23 +11,17 @@ import numpy as np
 
 from partita.families.blocks import row_blocks
 from partita.families.profiles import ColumnProfile
-from partita.parameters import Parameters
+from partita.parameters import Named
 from partita.table import Table
 from partita.table.schema import Kind, Schema
 
-FAMILIES: dict[str, type["Family"]] = {}
 ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
 ROUNDING = 1e-6  # relative, of sums over many rows
 LEAST_SHARE = 1e-17  # of a row: less is none, since it would change no sum
 
 
-class Family(Parameters, ABC):
+class Family(Named, ABC, kind="family"):
     """What the rows of one cluster look like."""
-
-    def __init_subclass__(cls, *, name: str | None = None, **options: Any):
-        super().__init_subclass__(**options)
-        if name is not None:
-            FAMILIES[name] = cls
 
     @abstractmethod
     def resolve(self, table: Table) -> "Conjugate":
@@ -41,6 +35,9 @@ class Family(Parameters, ABC):
     @abstractmethod
     def examples(cls) -> list[tuple["Family", Table]]:
         """Small models with tables, some cells missing: the contract tests run on each of them."""
+
+
+FAMILIES: dict[str, Any] = Family.known
 
 
 class Conjugate(ABC):

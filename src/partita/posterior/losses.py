@@ -8,7 +8,7 @@ import numpy as np
 
 from partita.kernels import loss_values
 from partita.kernels.loss_values import loss_value
-from partita.parameters import Parameters, choose
+from partita.parameters import Named, choose
 from partita.posterior.comparing import between
 from partita.posterior.condensing import Condensed
 from partita.posterior.limits import Limits
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _STEPS_OF_RATIO = 4.0  # what a step costs where the loss is a ratio within every draw
 
 
-class Loss(Parameters):
+class Loss(Named, kind="loss"):
     """A loss of an estimate and a draw, over the objects that both label; 0 if there are none.
 
     ``n`` is the number of those objects, n_T the sizes of the estimate's clusters, n_C of the draw's, n_TC of what
@@ -122,7 +122,7 @@ class _Split(Loss):
             )
 
 
-class VI(_Split):
+class VI(_Split, name="vi"):
     """Variation of information, in nats: a H(estimate | draw) + (2 - a) H(draw | estimate). Meila (2007).
 
     Parameters
@@ -139,7 +139,7 @@ class VI(_Split):
         return n
 
 
-class Binder(_Split):
+class Binder(_Split, name="binder"):
     """Binder's loss: 2/n^2 times the cost of all pairs, ``a`` for one split wrongly, 2 - a for one merged wrongly.
 
     Parameters
@@ -159,7 +159,7 @@ class Binder(_Split):
         return n.astype(np.float64) ** 2
 
 
-class OneMinusARI(Loss):
+class OneMinusARI(Loss, name="one-minus-ari"):
     """One minus the adjusted Rand index of Hubert and Arabie (1985); 0 for two partitions that are trivial alike."""
 
     kind = loss_values.ONE_MINUS_ARI
@@ -169,19 +169,19 @@ class OneMinusARI(Loss):
         return squares(n)
 
 
-class NVI(Loss):
+class NVI(Loss, name="nvi"):
     """Normalised variation of information: 1 - I / H(joint), 0 where both are one cluster."""
 
     kind = loss_values.NVI
 
 
-class NID(Loss):
+class NID(Loss, name="nid"):
     """Normalised information distance: 1 - I / max(H(estimate), H(draw)), 0 where both are one cluster."""
 
     kind = loss_values.NID
 
 
-class ZeroOne(Loss):
+class ZeroOne(Loss, name="zero-one"):
     """0 for the same partition, 1 for any other: the estimate is the most probable partition."""
 
     kind = loss_values.ZERO_ONE
@@ -195,7 +195,7 @@ class ZeroOne(Loss):
         return most_probable(draws, limits)
 
 
-class VILowerBound(Loss):
+class VILowerBound(Loss, name="vi-lb"):
     """A lower bound on the expected variation of information, from co-clustering probabilities P.
 
     E VI >= 1/n sum_i [log n_T(i) + E log n_C(i) - 2 log sum_{j in T(i)} P_ij], T(i) the estimate's and C(i) the
@@ -233,15 +233,7 @@ class VILowerBound(Loss):
         _ = against.together
 
 
-LOSSES: dict[str, type[Loss]] = {
-    "vi": VI,
-    "binder": Binder,
-    "one-minus-ari": OneMinusARI,
-    "nvi": NVI,
-    "nid": NID,
-    "zero-one": ZeroOne,
-    "vi-lb": VILowerBound,
-}
+LOSSES: dict[str, Any] = Loss.known
 
 
 def loss_from(loss: Any) -> Loss:

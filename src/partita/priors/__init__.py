@@ -1,6 +1,8 @@
 """How rows fall into clusters: distributions over partitions."""
 
-from partita.priors.base import PRIORS, Prior, register
+from typing import Any
+
+from partita.priors.base import Prior
 from partita.priors.dirichlet_process import DirichletProcess
 from partita.priors.finite_dirichlet import FiniteDirichlet
 from partita.priors.finite_mixtures import FiniteMixtures
@@ -10,6 +12,8 @@ from partita.priors.measures import Measure
 from partita.priors.pitman_yor import PitmanYor
 from partita.priors.stick_breaking import StickBreaking
 from partita.priors.stick_state import StickBreakingPrior
+
+PRIORS: dict[str, Any] = Prior.known
 
 __all__ = [
     "PRIORS",
@@ -24,5 +28,4 @@ __all__ = [
     "Prior",
     "StickBreaking",
     "StickBreakingPrior",
-    "register",
 ]

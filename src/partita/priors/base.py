@@ -1,36 +1,22 @@
-"""What every prior over partitions answers to, and the registry of priors."""
+"""What every prior over partitions answers to."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from partita.parameters import Parameters
+from partita.parameters import Named
 from partita.priors.checks import require_above, require_integer
 from partita.priors.hyperpriors import Gamma, log_expectation
 from partita.priors.measures import Measure, sample_atoms
 
-PRIORS: dict[str, type["Prior"]] = {}
-P = TypeVar("P", bound="type[Prior]")
 
-
-def register(name: str) -> Callable[[P], P]:
-    """Publish a prior under a short name; the contract tests then cover it."""
-
-    def decorate(kind: P) -> P:
-        kind.name = name
-        PRIORS[name] = kind
-        return kind
-
-    return decorate
-
-
-class Prior(Parameters, ABC):
+class Prior(Named, ABC, kind="prior"):
     """A distribution over the partitions of n rows.
 
     ``concentration`` is a positive number (fixed), ``None`` (learned under ``default_hyperprior``) or a ``Gamma``
@@ -38,7 +24,6 @@ class Prior(Parameters, ABC):
     ``compiled``, ``recompiled``, ``update``, ``from_expected_clusters`` and ``examples``.
     """
 
-    name: ClassVar[str]
     default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 1.0)
     concentration: Any
 

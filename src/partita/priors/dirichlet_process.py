@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from partita.kernels.urn import draw_urn_labels
-from partita.priors.base import register, solve_increasing
+from partita.priors.base import solve_increasing
 from partita.priors.checks import refuse_solved, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma, escobar_west
@@ -14,8 +14,7 @@ from partita.priors.rising import digamma_difference, log_rising
 from partita.priors.weights import broken_stick
 
 
-@register("dirichlet-process")
-class DirichletProcess(GibbsType):
+class DirichletProcess(GibbsType, name="dirichlet-process"):
     """The Dirichlet process: clusters grow in proportion to their size, new ones appear forever.
 
     p(partition) = alpha^K Gamma(alpha) / Gamma(alpha + n) * prod_k Gamma(n_k), with about alpha log n

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from partita.priors.base import register, solve_increasing
+from partita.priors.base import solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
@@ -18,8 +18,7 @@ MOST_COMPONENTS = 2**53
 """Numbers that a float holds exactly."""
 
 
-@register("finite-dirichlet")
-class FiniteDirichlet(LabelledComponents, GibbsType):
+class FiniteDirichlet(LabelledComponents, GibbsType, name="finite-dirichlet"):
     """H components whose weights are Dirichlet(alpha/H, ..., alpha/H); some may stay empty.
 
     p(partition) = H! / (H - K)! * Gamma(alpha) / Gamma(alpha + n) * prod_k Gamma(b + n_k) / Gamma(b), with

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import gammaln, xlogy
 
-from partita.priors.base import register, solve_increasing
+from partita.priors.base import solve_increasing
 from partita.priors.checks import refuse_solved, require_above, require_reachable
 from partita.priors.finite_dirichlet import expected_occupied
 from partita.priors.gibbs_type import GibbsType
@@ -19,8 +19,7 @@ _CELLS_AT_ONCE = 1_000_000
 _MOST_MEAN_COMPONENTS = 1e7
 
 
-@register("finite-mixtures")
-class FiniteMixtures(FiniteComponents, GibbsType):
+class FiniteMixtures(FiniteComponents, GibbsType, name="finite-mixtures"):
     """A random number of components, H - 1 ~ Poisson(lambda), with weights Dirichlet(gamma, ..., gamma).
 
     p(partition) = V_n(K) prod_k Gamma(gamma + n_k) / Gamma(gamma),

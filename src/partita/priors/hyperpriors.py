@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, logsumexp
 
-from partita.parameters import Parameters
+from partita.parameters import Named
 from partita.priors.checks import require_above
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
@@ -19,7 +19,7 @@ _LONGEST_STEP, _MOST_STEPS = 4.0, 1000
 Slopes = tuple[float, float, float]
 
 
-class Gamma(Parameters):
+class Gamma(Named, kind="hyperprior", name="gamma"):
     """A Gamma distribution: density proportional to x^(shape - 1) exp(-rate x).
 
     Parameters
@@ -64,7 +64,7 @@ class Gamma(Parameters):
         return float(self.log_density_of_log(log_x)), self.shape - scaled, -scaled
 
 
-class GammaAbove(Gamma):
+class GammaAbove(Gamma, name="gamma-above"):
     """A Gamma distribution given that x is at least ``least``.
 
     Parameters

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from partita.kernels.urn import draw_urn_labels
-from partita.priors.base import register, solve_increasing
+from partita.priors.base import solve_increasing
 from partita.priors.checks import is_number, refuse_solved, require_above, require_reachable
 from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
@@ -14,8 +14,7 @@ from partita.priors.rising import digamma_difference, log_rising, log_rising_rat
 from partita.priors.weights import broken_stick
 
 
-@register("pitman-yor")
-class PitmanYor(GibbsType):
+class PitmanYor(GibbsType, name="pitman-yor"):
     """The Pitman-Yor process: like the Dirichlet process, with many more small clusters.
 
     p(partition) = prod_{i<K} (alpha + i sigma) / (alpha + 1)_{n-1} * prod_k (1 - sigma)_{n_k - 1}, where

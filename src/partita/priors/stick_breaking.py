@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import digamma, gammaln
 
-from partita.priors.base import register, solve_increasing
+from partita.priors.base import solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.cluster_counts import STICK_CELL, n_quadrature_points, require_affordable, stick_counts
 from partita.priors.hyperpriors import Gamma, slice_update
@@ -24,8 +24,7 @@ MOST_SEAT_STEPS = 10_000_000
 """Of the sums over orders in ``log_seats``: about 50 ms."""
 
 
-@register("stick-breaking")
-class StickBreaking(LabelledComponents):
+class StickBreaking(LabelledComponents, name="stick-breaking"):
     """H labelled components: weight_h = v_h prod_{l<h} (1 - v_l), v_h ~ Beta(1, alpha), v_H = 1.
 
     p(labels) = prod_{h<H} alpha Gamma(1 + N_h) Gamma(alpha + N_{>h}) / Gamma(1 + alpha + N_{>=h}).
