@@ -42,8 +42,8 @@ class Named(Parameters):
     """
 
     kind_of: ClassVar[str]
-    known: ClassVar[dict[str, type["Named"]]]
-    name: ClassVar[str]
+    known: ClassVar[dict[str, type["Named"]]] = {}
+    name: ClassVar[str] = ""
 
     def __init_subclass__(cls, *, kind: str | None = None, name: str | None = None, **options: Any):
         super().__init_subclass__(**options)
@@ -56,7 +56,7 @@ class Named(Parameters):
     @classmethod
     def is_known(cls) -> bool:
         """Whether this very class has a name."""
-        return getattr(cls, "known", {}).get(getattr(cls, "name", "")) is cls
+        return cls.known.get(cls.name) is cls
 
 
 def nearest(name: object, allowed: Iterable[str]) -> str:

@@ -95,3 +95,10 @@ def test_whole_numbers_are_not_cut_at_their_ties(engine):
     options = {"chains": 2, "draws": 200} if engine == "gibbs" else {}
     model = Mixture(engine=engine, random_state=0, **options).fit(x)
     assert model.n_clusters_ == 3
+
+
+@pytest.mark.parametrize("least", [-0.1, 0.7, np.nan, "0.1", None, True])
+def test_a_least_value_that_cannot_be_is_refused(least):
+    with pytest.raises(ValueError, match="GammaAbove's least must be a number from 0 to shape / rate"):
+        GammaAbove(3.0, 5.0, least).check()
+    GammaAbove(3.0, 5.0, 0.6).check()

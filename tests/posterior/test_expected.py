@@ -122,7 +122,7 @@ def test_objects_that_the_labelling_parts_but_no_draw_does():
 def test_what_cannot_be_scored_is_refused():
     with pytest.raises(ValueError, match="3 objects and the draws 2"):
         least_expected([[0, 0, 1]], [[0, 1]])
-    with pytest.raises(ValueError, match="'vi-lb' compares a partition with all draws"):
+    with pytest.raises(ValueError, match=r"VILowerBound\(\) compares a partition with all draws"):
         losses_to_draws("vi-lb", [0, 1], Partitions([[0, 1]]))
     with pytest.raises(ValueError, match=r"VI\(a=...\) is the cost of a wrong split, from 0 to 2 .* got 2.5"):
         Posterior([[0, 1]]).estimate(loss=VI(a=2.5))

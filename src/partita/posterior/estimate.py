@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from partita.cached import cached_property
 from partita.parameters import is_number, jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size, canonical
-from partita.posterior.comparing import n_labels
+from partita.posterior.comparing import evenly_spaced, n_labels
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.entropy import effective_draws, entropy_weights, resampled_weights, warn_if_few
 from partita.posterior.expected import least_of
@@ -170,7 +170,7 @@ class Options:
 
 
 DRAWS_TRIED = 1000
-"""Draws of which the best is the first start; of more, so many, evenly spaced."""
+"""Draws of which the best is the first start; of more, so many, evenly spaced in weight."""
 
 MOST_APART = 10_000
 """Objects up to which those that no draw parts may be parted to obey ``min_size``."""
@@ -272,7 +272,9 @@ class _Asked:
             allowed = np.array([limits.allow(labels, draws.counts) for labels in candidates])
             labelled = np.where(allowed, labelled, -1) if allowed.any() else labelled
         tried = np.flatnonzero(labelled == labelled.max())
-        candidates = candidates[tried[np.unique(np.linspace(0, len(tried) - 1, DRAWS_TRIED).astype(np.int64))]]
+        if len(tried) > DRAWS_TRIED:
+            tried = tried[evenly_spaced(draws.weights[tried], DRAWS_TRIED)[0]]
+        candidates = candidates[tried]
         best, _ = least_of(loss, candidates, draws)
         return search(
             loss,
@@ -298,7 +300,7 @@ class _Asked:
             )
             tried = [self._search(VI(), _tied(self.draws, self.units), self.units, limits).labels]
         losses = self.loss.expected(np.stack(tried), self.draws)
-        labels, loss = tried[int(np.argmin(losses))], min(1.0, float(losses.min()))
+        labels, loss = tried[int(np.argmin(losses))], float(losses.min())
         return self._with_units(Found(labels, loss, [Run("draw", loss, int(labels.max()) + 1, 0)]))
 
     def _holds(self, labels: np.ndarray) -> bool:

@@ -63,7 +63,7 @@ def losses_to_draws(loss: str | Loss, labels: Any, partitions: Partitions) -> np
     """Loss of one labelling from every draw, (n_draws,), over the objects that both label. Cost O(draws x objects)."""
     measure = loss_from(loss)
     if not measure.of_two:
-        raise ValueError("'vi-lb' compares a partition with all draws together: choose another loss, for example 'vi'.")
+        raise ValueError(f"{measure!r} compares a partition with all draws together: choose another, for example 'vi'.")
     tried = Partitions(np.asarray(labels)[None]).flat
     given = partitions.atom_labels()
     representatives, inverse, _ = partitions.atoms()

@@ -194,6 +194,10 @@ class ZeroOne(Loss, name="zero-one"):
         """Those that agree with many draws."""
         return most_probable(draws, limits)
 
+    def expected(self, candidates: np.ndarray, draws: Condensed) -> np.ndarray:
+        """The weight of the draws that are others; no more than 1 for all rounding."""
+        return np.minimum(super().expected(candidates, draws), 1.0)
+
 
 class VILowerBound(Loss, name="vi-lb"):
     """A lower bound on the expected variation of information, from co-clustering probabilities P.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, logsumexp
 
-from partita.parameters import Named
+from partita.parameters import Named, is_number
 from partita.priors.checks import require_above
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
@@ -78,6 +78,12 @@ class GammaAbove(Gamma, name="gamma-above"):
     def __init__(self, shape: float = 1.0, rate: float = 1.0, least: float = 0.0):
         super().__init__(shape, rate)
         self.least = least
+
+    def check(self) -> None:
+        """Refuse a least value that is no number from 0 to the mean."""
+        super().check()
+        if not (is_number(self.least) and 0.0 <= self.least <= self.mean):
+            raise ValueError(f"GammaAbove's least must be a number from 0 to shape / rate, got {self.least!r}.")
 
     def log_density_of_log(self, log_x):
         """Log density of log x; -inf below the least value."""
