@@ -24,8 +24,8 @@ from benchmarks.generators import blobs, gaussian_groups, label_table  # noqa: E
 from partita import Mixture, Table  # noqa: E402
 from partita.engines import Gibbs  # noqa: E402
 from partita.engines.gibbs import GibbsState  # noqa: E402
-from partita.engines.model import Model  # noqa: E402
 from partita.families import Categorical, Family, Gaussian  # noqa: E402
+from partita.model.model import Model  # noqa: E402
 from partita.priors import DirichletProcess  # noqa: E402
 
 

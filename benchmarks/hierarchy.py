@@ -30,7 +30,7 @@ from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
 from benchmarks.entropy import DATA, ROOT, commit  # noqa: E402
 from partita import Mixture  # noqa: E402
-from partita.hierarchy import Hierarchy, hierarchy  # noqa: E402
+from partita.posterior.hierarchy import Hierarchy, hierarchy  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "hierarchy.json"
 TRIED = {

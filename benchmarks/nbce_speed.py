@@ -32,8 +32,8 @@ from benchmarks.generators import blobs, ensemble  # noqa: E402
 from partita import Mixture  # noqa: E402
 from partita.consensus import NBCE  # noqa: E402
 from partita.engines import Variational  # noqa: E402
-from partita.engines.model import Model  # noqa: E402
 from partita.families import Categorical  # noqa: E402
+from partita.model.model import Model  # noqa: E402
 from partita.priors import StickBreaking  # noqa: E402
 from partita.table import Table  # noqa: E402
 

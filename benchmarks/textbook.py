@@ -27,8 +27,8 @@ from benchmarks.core import row  # noqa: E402
 from benchmarks.generators import blobs, separated_blobs  # noqa: E402
 from partita.engines import EM  # noqa: E402
 from partita.engines.em import ESTIMATES  # noqa: E402
-from partita.engines.model import Model  # noqa: E402
 from partita.families import Gaussian  # noqa: E402
+from partita.model.model import Model  # noqa: E402
 from partita.priors import FiniteDirichlet  # noqa: E402
 from partita.spectral import SpectralClustering  # noqa: E402
 from partita.table import Table  # noqa: E402

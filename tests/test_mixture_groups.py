@@ -13,10 +13,10 @@ from sklearn.metrics import adjusted_rand_score
 import partita
 from partita import Mixture
 from partita.engines import EM
-from partita.explanation import _of_group as terms_of_group
 from partita.files.container import read_container, write_container
 from partita.files.layouts import MIXTURE
 from partita.json_options import from_json, to_json
+from partita.model.explanation import _of_group as terms_of_group
 from partita.priors import DirichletProcess, FiniteDirichlet
 
 SHORT = {"chains": 2, "draws": 60, "warmup": 60, "random_state": 0}

@@ -5,8 +5,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from partita import Mixture, fitting
-from partita.clock import running_seconds
 from partita.options import READING_SHARE, plan_from
+from partita.running.clock import running_seconds
 
 
 def test_a_part_of_the_time_is_left_for_reading_the_draws():

@@ -9,7 +9,7 @@ import typer
 
 from partita.commands import cluster_table, default_folder, find_consensus_of
 from partita.console import BAD_INPUT, TRACEBACK, complain, made, refusing, say, writing_to
-from partita.interruptions import hear_no_more, hear_once
+from partita.running.interruptions import hear_no_more, hear_once
 
 INTERRUPTED = 130
 

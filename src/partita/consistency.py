@@ -8,10 +8,10 @@ from scipy.special import logsumexp
 
 from partita.engines import EM, CollapsedVariational, Engine, Gibbs, Variational
 from partita.engines.em import CRITERIA
-from partita.engines.model import Model
 from partita.engines.runner import Plan
+from partita.model.model import Model
+from partita.model.predictive import Clusters
 from partita.posterior import Posterior
-from partita.predictive import Clusters
 
 ROUNDING = 1e-6  # of sums over clusters or rows
 _NOTES = {"maximum": (EM,), "approximation": (Variational, CollapsedVariational)}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from partita.printable import printable
+from partita.wording import printable
 
 BAD_INPUT = 2
 TRACEBACK = "PARTITA_TRACEBACK"

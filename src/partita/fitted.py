@@ -8,22 +8,21 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from partita.engines.model import Model
-from partita.explanation import Explanation, explain, read_row
+from partita.engines.responsibilities import PosteriorPlan, posterior_given
 from partita.families.base import Cells
-from partita.grouping import Grouping
-from partita.hierarchy import Hierarchy, hierarchy, summed
+from partita.model.explanation import Explanation, explain, read_row
+from partita.model.grouping import Grouping
+from partita.model.model import Model
+from partita.model.predictive import Clusters, is_far, log_posterior_predictive
+from partita.model.profile import cluster_means, profile
 from partita.parameters import whole_number
 from partita.posterior import Estimate, Loss, Posterior
 from partita.posterior.estimate import estimate_given
+from partita.posterior.hierarchy import Hierarchy, hierarchy, summed
 from partita.posterior.membership import runners_up
-from partita.predictive import Clusters, is_far, log_posterior_predictive
-from partita.printable import printable_errors
-from partita.profile import cluster_means, profile
-from partita.responsibilities import PosteriorPlan, posterior_given
-from partita.row_positions import position_of
 from partita.table import Schema, Table
-from partita.table.wording import name_some
+from partita.table.row_positions import position_of
+from partita.wording import name_some, printable_errors
 
 
 class Fitted:
@@ -135,7 +134,7 @@ class Fitted:
 
     @property
     def profile_(self) -> Any:
-        """What is typical of every cluster, as a frame of the kind that came in; see `partita.profile.profile`.
+        """What is typical of every cluster, as a frame of the kind that came in; see `partita.model.profile.profile`.
 
         One row per cluster and column, of categories one per cluster, column and category: mean and sd, or share,
         with 95 % credible intervals in the units of X, and ``relevance``, the nats per row that the column
@@ -175,7 +174,7 @@ class Fitted:
         criterion : {"entropy", "misclassification"}
             "entropy": how many nats of doubt between two groups the rows leave (Baudry et al. 2010).
             "misclassification": the share of one group's rows that would be placed in the other (DEMP; Hennig 2010).
-            See `partita.overlap`.
+            See `partita.posterior.overlap`.
 
         Returns
         -------

@@ -13,32 +13,31 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from partita import consistency
-from partita.approximation import Approximation, approximate
-from partita.clock import running_seconds
-from partita.endings import doubt
 from partita.engines import EM, CollapsedVariational, Engine, Variational
+from partita.engines.approximation import Approximation, approximate
 from partita.engines.em import CRITERIA
-from partita.engines.model import Model
+from partita.engines.endings import doubt
+from partita.engines.maximum import Maximum, components_of, maximize
 from partita.engines.provenance import provenance_of
+from partita.engines.responsibilities import PosteriorPlan
 from partita.engines.runner import Plan
+from partita.engines.sampling import sample
 from partita.engines.table_reader import TableReader
 from partita.families import Family
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.fitted import Fitted
-from partita.grouping import Grouping, answer, prior_of
-from partita.hierarchy import summed
-from partita.maximum import Maximum, components_of, maximize
+from partita.model.grouping import Grouping, answer, prior_of
+from partita.model.model import Model
+from partita.model.predictive import Clusters, Expected, clusters_of
 from partita.options import EstimatePlan, family_from, priors_from
 from partita.parameters import check_random_state
 from partita.posterior import Posterior
 from partita.posterior.estimate import estimate
-from partita.predictive import Clusters, Expected, clusters_of
-from partita.printable import printable_errors
+from partita.posterior.hierarchy import summed
 from partita.priors import Gamma, Prior, StickBreaking
-from partita.responsibilities import PosteriorPlan
-from partita.sampling import sample
+from partita.running.clock import running_seconds
 from partita.table import Table
-from partita.table.wording import count_of
+from partita.wording import count_of, printable_errors
 
 EDITION = 2
 """Of the defaults of families and priors: a file says by which its model was made."""

@@ -11,10 +11,10 @@ from partita.engines import EM, Engine
 from partita.engines.reporting import Progress
 from partita.families import Family
 from partita.fitting import Asked, Fitting, build_model
+from partita.model.predictive import simulate_prior
 from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
 from partita.posterior import Loss
-from partita.predictive import simulate_prior
 from partita.priors import FiniteDirichlet, Prior
 from partita.table import Table
 

@@ -15,10 +15,10 @@ from partita.files.layout import UnknownClassError
 from partita.files.layouts import MIXTURE, POSTERIOR
 from partita.fitting import Fitting
 from partita.json_options import from_json, options_from_json, to_json
+from partita.model.predictive import Clusters, Components, Expected
 from partita.posterior import Posterior
-from partita.predictive import Clusters, Components, Expected
-from partita.printable import printable
 from partita.table import Origin, Schema, Table
+from partita.wording import printable
 
 _ESTIMATORS = {"Mixture": "partita.mixture", "NBCE": "partita.consensus"}
 _BLOCKS = ("numeric", "codes", "counts")
@@ -106,7 +106,7 @@ def _seed_from_json(content: Any) -> Any:
 
 
 def _maximum_to_json(estimator: Any) -> Any:
-    """What EM notes besides its components; see `partita.maximum.Maximum`."""
+    """What EM notes besides its components; see `partita.engines.maximum.Maximum`."""
     found = {
         "path": estimator.loglik_path_,
         "n_iter": estimator.n_iter_,

@@ -10,9 +10,9 @@ from tests.contracts.cases import TOY, make
 from tests.oracles.partitions import canonical, counts_agree, set_partitions
 
 from partita.engines import Gibbs
-from partita.engines.model import Model
 from partita.families import Conjugate
 from partita.families.base import one_hot
+from partita.model.model import Model
 from partita.priors import DirichletProcess, StickBreaking
 
 STEPS_PER_DRAW = 5

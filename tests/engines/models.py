@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.oracles.enumeration import subset_log_marginals
 
-from partita.engines.model import Model
 from partita.families import FAMILIES, Conjugate, Gaussian
+from partita.model.model import Model
 from partita.priors import PRIORS, Prior
 from partita.table import Table
 

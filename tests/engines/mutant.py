@@ -11,8 +11,8 @@ from tests.oracles.agreement import Agreement, compare_labelled, compare_partiti
 from tests.oracles.enumeration import exact_labelled, exact_posterior, run_gibbs, run_merge_split, subset_log_marginals
 
 import partita
-from partita.engines.model import Model
 from partita.families import Count
+from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
 from partita.table import Table
 

@@ -10,11 +10,11 @@ from tests.engines.models import CATEGORICAL, WITHOUT_DRAWN_CELLS, alone
 from partita.engines.climbing import climb_all
 from partita.engines.collapsed_state import bound, following, merged, state_of, without_dust
 from partita.engines.collapsed_variational import CollapsedVariational, _seats
-from partita.engines.model import Model
 from partita.engines.runner import Plan
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.kernels.collapsed_variational import Scratch, first_order_sweep
 from partita.kernels.gibbs import log_predictive_matrix
+from partita.model.model import Model
 from partita.priors import FiniteDirichlet, Gamma, StickBreaking
 from partita.table import Table
 

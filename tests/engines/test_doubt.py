@@ -2,8 +2,8 @@
 
 from tests.engines.counter import count
 
-from partita.endings import doubt
 from partita.engines import runner
+from partita.engines.endings import doubt
 from partita.engines.runner import Plan
 
 

@@ -8,8 +8,8 @@ from tests.oracles.enumeration import exact_posterior, run_gibbs
 
 from partita.engines import gibbs
 from partita.engines.gibbs import Gibbs
-from partita.engines.model import Model
 from partita.families import Gaussian
+from partita.model.model import Model
 from partita.priors import DirichletProcess
 from partita.table import Table
 

@@ -17,9 +17,9 @@ from tests.oracles.gaussian_em import likelihood_em
 
 from partita.engines import EM
 from partita.engines.climbing import Climb
-from partita.engines.kmeans_start import Points
-from partita.engines.model import Model
 from partita.families import FAMILIES, Categorical, Count, Gaussian, Mixed
+from partita.model.kmeans_start import Points
+from partita.model.model import Model
 from partita.priors import FiniteDirichlet
 from partita.table import Table
 

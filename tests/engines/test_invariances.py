@@ -20,9 +20,9 @@ from tests.oracles.agreement import N_BATCHES, compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, state_at
 
 from partita.engines.gibbs import Gibbs
-from partita.engines.model import Model
 from partita.families import FAMILIES, Categorical, Count, Gaussian
 from partita.kernels.gibbs import sweep
+from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet
 from partita.table import Schema, Table
 

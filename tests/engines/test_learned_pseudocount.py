@@ -11,8 +11,8 @@ from tests.oracles.partitions import set_partitions
 
 from partita import Mixture
 from partita.engines.gibbs import Gibbs
-from partita.engines.model import Model
 from partita.families import Categorical
+from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, StickBreaking
 
 HYPERPRIOR = Gamma(0.5, 5.0)

@@ -17,9 +17,9 @@ from tests.oracles.partitions import set_partitions
 from partita.engines.collapsed_state import bound, state_of
 from partita.engines.collapsed_variational import CollapsedVariational
 from partita.engines.gibbs import Gibbs
-from partita.engines.model import Model
 from partita.engines.variational import Variational
 from partita.families import Categorical, Conjugate, Family, Gaussian, Mixed
+from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.priors.hyperpriors import GammaAbove
 from partita.table import Table

@@ -11,12 +11,12 @@ from tests.contracts.cases import mixed_table
 from tests.engines.models import EXAMPLES, LEARNED, parameters, take_rows
 from tests.engines.variational_models import PRIORS, encoded, random_responsibilities, run
 
-from partita.engines.model import Model
 from partita.engines.steps import Steps
 from partita.engines.table_reader import TableReader
 from partita.engines.variational import Variational
 from partita.engines.variational_state import Encoded, Statistics
 from partita.families import Categorical, Gaussian, Mixed
+from partita.model.model import Model
 from partita.priors import FiniteDirichlet, StickBreaking
 from partita.table import Table
 

@@ -19,9 +19,9 @@ from tests.oracles.enumeration import exact_posterior, subset_log_marginals
 
 from partita.engines.climbing import Climb
 from partita.engines.merging import Held, allocation_gains, marginal_gains, merge_pairs, overlaps
-from partita.engines.model import Model
 from partita.engines.variational import Variational
 from partita.families import Categorical, Gaussian
+from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, PitmanYor, StickBreaking
 from partita.table import Table
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import softmax, xlogy
 
-from partita.engines.model import Model
 from partita.engines.variational_state import Encoded
+from partita.model.model import Model
 from partita.priors import FiniteDirichlet, Gamma, StickBreaking
 
 PRIORS = [

@@ -3,7 +3,7 @@
 import numpy as np
 
 from partita.engines.em import EM
-from partita.engines.model import Model
+from partita.model.model import Model
 from partita.priors import FiniteDirichlet
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from partita import Table
-from partita.engines.model import Model
 from partita.families import Gaussian
 from partita.kernels.allocation import new_allocation
 from partita.kernels.compiling import entry
 from partita.kernels.names import log_prior_weights, log_weights, prior_weights, weights
+from partita.model.model import Model
 from partita.priors import DirichletProcess
 
 pytestmark = pytest.mark.xdist_group("gaussian-full")

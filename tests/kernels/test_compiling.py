@@ -16,7 +16,7 @@ STEPS = """
 import json
 import numpy as np
 from partita.engines import Gibbs
-from partita.engines.model import Model
+from partita.model.model import Model
 from partita.families import Count
 from partita.kernels.compiling import compilations
 from partita.priors import DirichletProcess, FiniteMixtures, PitmanYor

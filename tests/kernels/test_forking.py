@@ -57,7 +57,7 @@ WHILE_READING = (
     + """
 import numpy as np
 from partita.engines import Gibbs
-from partita.engines.model import Model
+from partita.model.model import Model
 from partita.engines.runner import Plan, run
 from partita.families import Count
 from partita.priors import DirichletProcess

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from partita.engines.model import Model
 from partita.families.blocks import row_block
+from partita.model.model import Model
 from partita.priors import FiniteDirichlet, StickBreaking
 
 

@@ -13,10 +13,10 @@ from scipy.special import betaln, logsumexp
 from tests.oracles.partitions import labelled_states, set_partitions
 
 from partita.engines.gibbs import Gibbs, GibbsState
-from partita.engines.model import Model
 from partita.families import Conjugate
 from partita.kernels.allocation import new_allocation
 from partita.kernels.gibbs import sweep
+from partita.model.model import Model
 from partita.priors import Prior, StickBreaking
 
 _CELL_GRID = np.linspace(-6.0, 6.0, 601)

@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
 from partita import Mixture, Posterior
-from partita.hierarchy import Hierarchy, hierarchy
 from partita.plots import hierarchy as draw
 from partita.plots import hierarchy_data
+from partita.posterior.hierarchy import Hierarchy, hierarchy
 
 PIECES = np.repeat([0, 1, 2, 3], [6, 5, 4, 3])
 MERGES = np.array([[1, 3, 0.2, 8], [0, 4, 0.3, 14], [2, 5, 0.001, 18]])

@@ -7,7 +7,6 @@ from sklearn.metrics import adjusted_rand_score
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
 
-from partita.clock import running_seconds
 from partita.kernels.search import Rules, place, score, search, value
 from partita.partitions import Partitions, canonical
 from partita.posterior import (
@@ -26,6 +25,7 @@ from partita.posterior.condensing import condense
 from partita.posterior.descent import Problem
 from partita.posterior.estimate import Options, estimate
 from partita.posterior.limits import Limits
+from partita.running.clock import running_seconds
 
 ROUNDING = 1e-10
 

@@ -10,7 +10,7 @@ import pytest
 from tests.runs.conftest import two_groups
 
 import partita as package
-from partita.explanation import Explanation
+from partita.model.explanation import Explanation
 from partita.runs.clustering import cluster, mixture_for, read_input
 from partita.runs.explaining import _notes
 from partita.runs.folder import COMMAND, FILES, write_run

@@ -5,9 +5,9 @@ import io
 
 import pytest
 from tests.runs.conftest import two_groups
-from tests.test_printable import assert_prints
+from tests.test_wording import assert_prints
 
-from partita.printable import printable
+from partita.wording import printable
 
 pytestmark = pytest.mark.xdist_group("mixed")
 EVIL = "x\x1b[2J\x9b1m\x07\u202e"

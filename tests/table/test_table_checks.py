@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from partita import Mixture
-from partita.engines.model import Model
+from partita.model.model import Model
 from partita.table import Column, Schema, Table
 
 SCHEMA = Schema(

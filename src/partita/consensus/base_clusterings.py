@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from partita.parameters import is_number, seed_from, whole_number
 from partita.partitions import Partitions
-from partita.printable import printable_errors
+from partita.wording import printable_errors
 
 
 def base_clusterings(

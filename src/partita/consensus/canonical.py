@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.distinct import distinct_rows
+from partita.table.distinct import distinct_rows
 
 MOST_ROUNDS = 6
 MOST_CELLS = 50_000_000

@@ -17,7 +17,7 @@ from partita.table.encoding import Reading, encode_codes, read_column
 from partita.table.python_cells import python_cells
 from partita.table.schema import automatic_names
 from partita.table.source import Origin, Source, align, open_source
-from partita.table.wording import count_of, name_rows, name_some
+from partita.wording import count_of, name_rows, name_some
 
 FEWEST_NAMES = 10
 """Objects of which no two share a label before that is odd."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.model import Model
 from partita.kernels.compiling import compiling_seconds
+from partita.model.model import Model
 
 TRACES = ("n_clusters", "log_joint", "entropy", "concentration")
 

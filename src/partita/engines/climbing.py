@@ -11,10 +11,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from partita.clock import running_seconds
-from partita.engines.model import Model
 from partita.engines.reporting import Reporter
 from partita.engines.runner import Plan
+from partita.model.model import Model
+from partita.running.clock import running_seconds
 
 
 class Climb:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from partita.engines.merging import LEAST_SIZE, Held, gaining_pairs, overlaps, promising_pairs
-from partita.engines.model import Model
 from partita.families.base import Conjugate
+from partita.model.model import Model
 from partita.priors.weights import LabelledComponents
 
 DUST = 1.0  # rows of a component that may be given up

@@ -15,8 +15,6 @@ from partita.engines.collapsed_state import (
     state_of,
     without_dust,
 )
-from partita.engines.kmeans_start import labels_of_some
-from partita.engines.model import Model
 from partita.engines.variational import finite_prior
 from partita.kernels.collapsed_variational import (
     Scratch,
@@ -27,6 +25,8 @@ from partita.kernels.collapsed_variational import (
 )
 from partita.kernels.dispatch import is_implemented
 from partita.kernels.names import second_order
+from partita.model.kmeans_start import labels_of_some
+from partita.model.model import Model
 from partita.parameters import is_number, whole_number
 from partita.priors import Prior, StickBreaking
 from partita.priors.weights import LabelledComponents

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from partita.engines.base import NamedEngine
-from partita.engines.model import Model
 from partita.families.base import ROWS_AT_ONCE, normalized, one_hot
 from partita.families.blocks import row_blocks
+from partita.model.model import Model
 from partita.parameters import choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
 

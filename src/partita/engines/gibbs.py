@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from partita.engines.base import NamedEngine
-from partita.engines.model import Model, state_from
 from partita.families.base import Conjugate
 from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
 from partita.kernels.gibbs import sweep
 from partita.kernels.merge_split import SLOTS_NEEDED
+from partita.model.model import Model, state_from
 
 FIRST_SLOTS = 16
 SWEEPS_PER_REBUILD = 32

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.model import Model
 from partita.json_options import record_of
+from partita.model.model import Model
 
 PACKAGES = ("partita", "numpy", "scipy", "numba", "scikit-learn")
 

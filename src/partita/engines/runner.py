@@ -12,14 +12,14 @@ from joblib import effective_n_jobs
 
 from partita.engines.chain import Chain
 from partita.engines.keeping import Keeping
-from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
 from partita.engines.reporting import Progress, Reporter
-from partita.interruptions import noting
 from partita.kernels.compiling import compiling_seconds
+from partita.model.model import Model
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.diagnostics import converged
+from partita.running.interruptions import noting
 
 FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
 CHECK_GROWTH = 1.35

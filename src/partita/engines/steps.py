@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.kmeans_start import labels_of_some
 from partita.engines.merging import LEAST_SIZE, Held, merge_pairs, overlaps, promising_pairs
-from partita.engines.model import shared_stats
 from partita.engines.variational_state import NO_PAIRS, Encoded, Statistics, VariationalState
 from partita.families.base import ROWS_AT_ONCE, Conjugate, normalized, one_hot
 from partita.families.blocks import row_blocks
+from partita.model.kmeans_start import labels_of_some
+from partita.model.model import shared_stats
 from partita.priors.weights import LabelledComponents
 from partita.table import Table
 from partita.table.weights import check_weights

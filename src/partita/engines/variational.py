@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from partita.engines.base import NamedEngine
-from partita.engines.model import Model
 from partita.engines.steps import Steps
 from partita.engines.variational_state import Encoded, VariationalState
+from partita.model.model import Model
 from partita.parameters import is_number, whole_number
 from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
 from partita.priors.weights import LabelledComponents

@@ -18,7 +18,6 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln
 
-from partita.cached import cached_property
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal, StudentT
 from partita.families.divergences import gamma_divergence, scaled_normal_divergence
@@ -38,6 +37,7 @@ from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
 from partita.families.terms import independent_terms
 from partita.priors.hyperpriors import Gamma
+from partita.running.cached import cached_property
 from partita.table import Table
 from partita.table.schema import Kind
 

@@ -21,7 +21,6 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import multigammaln
 
-from partita.cached import cached_property
 from partita.families.base import ROUNDING, Cells, Conjugate, Shared
 from partita.families.divergences import log_multigamma, multidigamma, scaled_normal_divergence, wishart_divergence
 from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
@@ -32,6 +31,7 @@ from partita.families.profiles import ColumnProfile, gaussian_profiles
 from partita.families.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
 from partita.families.terms import student_terms
 from partita.priors.hyperpriors import Gamma
+from partita.running.cached import cached_property
 from partita.table import Table
 from partita.table.schema import Kind
 

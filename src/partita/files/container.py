@@ -17,9 +17,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from partita.atomic import replacing
+from partita.files.atomic import replacing
 from partita.files.layout import Layout, MismatchError, UnknownClassError
-from partita.printable import printable
+from partita.wording import printable
 
 FORMAT = "partita"
 FORMAT_VERSION = 1
@@ -58,7 +58,7 @@ def write_container(
 ) -> None:
     """Write arrays and a JSON-able header to one file, all of it or nothing.
 
-    See `partita.atomic.replacing`. What is not as the layout describes is not written.
+    See `partita.files.atomic.replacing`. What is not as the layout describes is not written.
     """
     target = Path(path)
     if target.is_dir():

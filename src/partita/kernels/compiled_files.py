@@ -17,7 +17,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from partita.atomic import replacing
+from partita.files.atomic import replacing
 from partita.kernels.cache_folder import warn_once
 
 SUFFIX = ".compiled"

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from partita.plots.canvas import axes_or_new, cluster_colors, groups_in_words, open_frame, rows_in_words, say_title
 from partita.plots.rows import spread
-from partita.printable import printable
 from partita.table import Table
+from partita.wording import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

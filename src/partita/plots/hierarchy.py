@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.hierarchy import SMALL_SHARE, Hierarchy
 from partita.plots.canvas import axes_or_new, cluster_colors, groups_in_words, open_frame, say_title
+from partita.posterior.hierarchy import SMALL_SHARE, Hierarchy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

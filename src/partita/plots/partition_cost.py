@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita.model.costs import partition_costs
 from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, rows_in_words, say_title
 from partita.plots.prior_words import prior_in_words
 from partita.posterior.cluster_sizes import ClusterSizes
-from partita.posterior.costs import partition_costs
 from partita.priors import DirichletProcess, PitmanYor
 from partita.priors.checks import require_integer
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from partita.table.unpacking import TIMES_OF_TEXT, UnpackingLimit, checked_limit
-from partita.table.wording import name_some
+from partita.wording import name_some
 
 _NPY = b"\x93NUMPY"
 _ZIP = b"PK\x03\x04"

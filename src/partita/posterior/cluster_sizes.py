@@ -5,8 +5,8 @@ from numbers import Real
 
 import numpy as np
 
-from partita.cached import cached_property
 from partita.partitions import Partitions
+from partita.running.cached import cached_property
 
 _LABELS_AT_ONCE = 1 << 22
 _ROUNDING = 1e-12

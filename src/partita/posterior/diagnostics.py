@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.printable import printable
+from partita.wording import printable
 
 RHAT = 1.01
 ESS = 400

@@ -16,7 +16,7 @@ from partita.posterior.coding import code_numbers, code_values
 from partita.posterior.row_names import counts_rows, has_row_names
 from partita.table.csv_text import NO_SEPARATOR, NUMBER, TOLD_SEPARATOR, find_separator, refuse_encoding
 from partita.table.csv_types import MISSING_WORDS
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from partita.cached import cached_property
 from partita.parameters import is_number, jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size, canonical
 from partita.posterior.comparing import evenly_spaced, n_labels
@@ -20,6 +19,7 @@ from partita.posterior.losses import VI, Loss, loss_from
 from partita.posterior.membership import is_large, memberships, own_memberships, parted_by
 from partita.posterior.search import Found, Run, search
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
+from partita.running.cached import cached_property
 
 MAJORITY = 0.5
 """Support from which most draws agree."""
@@ -129,7 +129,7 @@ class Estimate:
 class Options:
     """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded.
 
-    After the ``deadline``, a reading of `partita.clock.running_seconds`, no start but the first is begun.
+    After the ``deadline``, a reading of `partita.running.clock.running_seconds`, no start but the first is begun.
     """
 
     max_clusters: int | str | None = None

@@ -23,9 +23,9 @@ from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
 
 if TYPE_CHECKING:
-    from partita.hierarchy import Hierarchy
-    from partita.posterior.costs import Costs
-    from partita.posterior.sensitivity import Sensitivity
+    from partita.model.costs import Costs
+    from partita.model.sensitivity import Sensitivity
+    from partita.posterior.hierarchy import Hierarchy
 
 MOST_JUDGES = 32
 """Chains whose last draw all others are compared with."""
@@ -250,9 +250,9 @@ class Posterior:
         -------
         Hierarchy
             Its overlap is how often objects of two groups share a cluster, relative to how often those of one group
-            do: `partita.posterior.hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
+            do: `partita.posterior.draws_hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
         """
-        from partita.posterior.hierarchy import hierarchy_of_draws
+        from partita.posterior.draws_hierarchy import hierarchy_of_draws
 
         return hierarchy_of_draws(self, labels)
 
@@ -292,7 +292,7 @@ class Posterior:
         Costs
             Arrays (n_draws,) ``partition``, ``likelihood``, ``base`` and ``total``.
         """
-        from partita.posterior.costs import costs
+        from partita.model.costs import costs
 
         return costs(self, prior, family, table)
 
@@ -304,7 +304,7 @@ class Posterior:
         carry weight: a record that rests on few of them is marked, with an `EffectiveSampleSizeWarning`. The result
         has one record per concentration, and ``print`` shows a table.
         """
-        from partita.posterior.sensitivity import sensitivity
+        from partita.model.sensitivity import sensitivity
 
         return sensitivity(self, concentrations, prior)
 

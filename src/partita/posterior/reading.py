@@ -20,12 +20,11 @@ from partita.posterior.coding import code_labels, code_numbers, holds_numbers
 from partita.posterior.draw_text import read_text
 from partita.posterior.posterior import Posterior
 from partita.posterior.row_names import has_row_names
-from partita.printable import printable
 from partita.table.cells import WIDER_THAN_NUMPY
 from partita.table.files import read_parquet_or_text, shown_path
 from partita.table.python_cells import python_cells
 from partita.table.source import frame_or_other
-from partita.table.wording import count_of, name_some
+from partita.wording import count_of, name_some, printable
 
 OBJECTS = "objects"
 """Where the provenance of a Posterior holds the names of its objects, if they have some."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.cached import cached_property
 from partita.kernels.contingency import coclustering
 from partita.posterior.comparing import evenly_spaced
 from partita.posterior.condensing import Condensed
+from partita.running.cached import cached_property
 
 _ATOMS_TOGETHER = 4096
 

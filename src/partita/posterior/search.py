@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.clock import running_seconds
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
 from partita.posterior.descent import Problem
 from partita.posterior.holding import held
 from partita.posterior.limits import Limits
 from partita.posterior.losses import VI, Loss
+from partita.running.clock import running_seconds
 
 ALL_WORK = 1e8
 """Elementary steps (about half a nanosecond each) that all runs may take together where their number is free."""

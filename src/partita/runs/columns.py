@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from partita.printable import printable
+from partita.wording import printable
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """With which a cell begins that spreadsheets may compute."""

@@ -16,7 +16,7 @@ from partita.runs.words import (
     sizes_in_words,
     some,
 )
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 MOST_AGREEMENTS = 6  # named: all, or half as many of the best and of the least
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.explanation import Explanation
 from partita.fitting import Fitting
+from partita.model.explanation import Explanation
 from partita.posterior.membership import runners_up
-from partita.row_positions import nearest_name
 from partita.runs.folder import LABELS
 from partita.runs.predicting import EarlierRun
-from partita.table.wording import count_of, name_rows, shown
+from partita.table.row_positions import nearest_name
+from partita.wording import count_of, name_rows, shown
 
 
 class RowLabels(NamedTuple):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from partita.runs.clustering import Run
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 APPROXIMATIONS = {"vb": "variational Bayes", "cvb": "collapsed variational Bayes"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import partita
-from partita.atomic import replacing
+from partita.files.atomic import replacing
 from partita.runs.strict_json import read_json
 
 MANIFEST = "manifest.json"

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.hierarchy import SMALL_SHARE, summed
-from partita.table.wording import count_of
+from partita.posterior.hierarchy import SMALL_SHARE, summed
+from partita.wording import count_of
 
 
 class Groups(NamedTuple):

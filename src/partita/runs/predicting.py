@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.atomic import replacing
+from partita.files.atomic import replacing
 from partita.fitting import Fitting
 from partita.posterior.membership import runners_up
 from partita.runs.columns import DIGITS, to_csv
@@ -17,7 +17,7 @@ from partita.runs.strict_json import read_json
 from partita.runs.words import CONFIDENT, NOVEL
 from partita.saving import load
 from partita.table import read_file
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 _RUN = "RUN is the folder that 'partita cluster' or 'partita consensus' wrote."
 _AGAIN = "make the folder again."

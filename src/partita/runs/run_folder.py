@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from partita.atomic import check_writable, flush, remove_leftovers, replacing
-from partita.interruptions import holding
+from partita.files.atomic import check_writable, flush, remove_leftovers, replacing
+from partita.running.interruptions import holding
 from partita.runs.manifest import (
     MANIFEST,
     Fingerprint,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from partita.parameters import nearest
-from partita.table.wording import name_some
+from partita.wording import name_some
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,7 +5,7 @@ import numpy as np
 from partita.posterior.membership import is_large
 from partita.runs.summarizing import DrawsRead, Summary
 from partita.runs.words import chances_in_words, described_warnings, placed_in_words, sizes_in_words
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 _UNEQUAL = 1 - 1e-9
 

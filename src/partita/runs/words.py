@@ -12,7 +12,7 @@ from partita.runs.columns import columns_of
 from partita.runs.how_found import advice, chosen_in_words, how_found
 from partita.runs.pieces import groups_in_words, unmet_in_words
 from partita.table import Table
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 CONFIDENT = 0.9
 NOVEL = 0.5

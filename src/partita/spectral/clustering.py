@@ -9,9 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from partita.distinct import n_distinct_rows
 from partita.parameters import check_random_state, choose, nearest, whole_number
-from partita.printable import printable_errors
 from partita.spectral.affinity import (
     callable_affinity,
     given_affinity,
@@ -21,7 +19,8 @@ from partita.spectral.affinity import (
 from partita.spectral.eigengap import LOOKED_AT, choose_n_clusters
 from partita.spectral.embedding import LAPLACIANS, embed, labels_from_embedding
 from partita.spectral.laplacian import Components, components, spectrum
-from partita.table.wording import count_of
+from partita.table.distinct import n_distinct_rows
+from partita.wording import count_of, printable_errors
 
 AFFINITIES = ("nearest_neighbors", "rbf", "precomputed")
 LARGEST = 1e150

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from partita.table.schema import LARGEST_WHOLE, Schema
-from partita.table.wording import name_rows
+from partita.wording import name_rows
 
 
 def numeric_block(given: Any, schema: Schema) -> np.ndarray:

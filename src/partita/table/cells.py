@@ -11,7 +11,7 @@ import numpy as np
 
 from partita.table.python_cells import python_cells
 from partita.table.schema import Kind
-from partita.table.wording import declare, name_rows, shown
+from partita.wording import declare, name_rows, shown
 
 _MISSING, _TEXT, _TRUTH, _NUMBER, _COMPLEX, _TIME, _OTHER = range(7)
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)

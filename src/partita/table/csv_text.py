@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
-from partita.printable import printable
-from partita.table.wording import count_of, join_words
+from partita.wording import count_of, join_words, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from partita.table.csv_text import NUMBER, TextTable
-from partita.table.wording import declare
+from partita.wording import declare
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from partita.table.cells import Cells, read_cells
 from partita.table.schema import LARGEST_WHOLE, Column, Kind, Schema
 from partita.table.text_codes import text_codes
 from partita.table.units import center_and_scale, to_standard
-from partita.table.wording import count_of, declare, name_rows, name_some
+from partita.wording import count_of, declare, name_rows, name_some
 
 
 @dataclass(frozen=True)

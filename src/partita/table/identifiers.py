@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from partita.table.encoding import Reading
-from partita.table.wording import join_words
+from partita.wording import join_words
 
 # Among fewer cells all may differ by chance.
 _FEWEST_CELLS = 10

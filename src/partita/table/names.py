@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from partita.table.wording import name_some
+from partita.wording import name_some
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from partita.cached import cached_property
+from partita.running.cached import cached_property
 from partita.table.names import refuse_repeated
-from partita.table.wording import name_some
+from partita.wording import name_some
 
 Kind = Literal["numeric", "categorical", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -16,7 +16,7 @@ from partita.table.files import read_file
 from partita.table.names import refuse_repeated
 from partita.table.origin import LIBRARIES, Origin, first_installed
 from partita.table.schema import KINDS, Kind, Schema, automatic_names
-from partita.table.wording import name_some
+from partita.wording import name_some
 
 _SAME_COLUMNS = "Pass the columns of fit and no others; cells may be empty: missing cells are fine."
 

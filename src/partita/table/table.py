@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.distinct import distinct_rows
 from partita.table.array_checks import code_block, count_block, numeric_block, refuse_lengths, whole_weights
+from partita.table.distinct import distinct_rows
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
 from partita.table.identifiers import warn_of_identifiers, warn_of_many_categories
 from partita.table.origin import Origin
@@ -18,7 +18,7 @@ from partita.table.schema import Column, Schema
 from partita.table.source import Source, align, open_source, told_kinds
 from partita.table.units import from_standard, log_jacobian
 from partita.table.weights import check_weights
-from partita.table.wording import count_of, name_rows
+from partita.wording import count_of, name_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.table.wording import name_rows
+from partita.wording import name_rows
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:

@@ -8,8 +8,8 @@ from sklearn.exceptions import NotFittedError
 from tests.mixtures import diagonal, full, mixed, quick, unconverged_is_fine
 
 from partita import Mixture, load
-from partita.explanation import Explanation
 from partita.families import Categorical, Count, Gaussian, Mixed
+from partita.model.explanation import Explanation
 
 pytestmark = unconverged_is_fine
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from partita.cached import cached_property
-from partita.engines.kmeans_start import Points
 from partita.families.base import ROWS_AT_ONCE, Conjugate, one_hot
 from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import refresh_slots
+from partita.model.kmeans_start import Points
 from partita.priors.base import Prior
+from partita.running.cached import cached_property
 from partita.table import Table
 from partita.table.array_checks import whole_weights
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.model import Model
 from partita.families.profiles import ColumnProfile, Estimate
-from partita.predictive import Clusters
+from partita.model.model import Model
+from partita.model.predictive import Clusters
 from partita.table.schema import Column
 from partita.table.units import from_standard
 

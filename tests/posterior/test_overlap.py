@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import xlogy
 
-from partita.overlap import LEAST, EntropyOverlap, MisclassificationOverlap, merge
+from partita.posterior.overlap import LEAST, EntropyOverlap, MisclassificationOverlap, merge
 
 
 def entropy(r, w, i, j):

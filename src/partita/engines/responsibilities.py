@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from partita.engines.model import Model
+from partita.model.model import Model
+from partita.model.predictive import Clusters
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.independent import independent_draws, number_of_draws
-from partita.predictive import Clusters
 
 
 class PosteriorPlan(NamedTuple):

@@ -8,10 +8,10 @@ from scipy.special import logsumexp, xlogy
 
 from partita.engines.climbing import Climb, climb_all
 from partita.engines.em import CRITERIA, EM
-from partita.engines.model import Model
 from partita.engines.runner import Plan
+from partita.model.model import Model
+from partita.model.predictive import Components
 from partita.partitions import largest_first
-from partita.predictive import Components
 from partita.priors import FiniteDirichlet
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from partita.engines.em import ROWS_AT_ONCE
-from partita.engines.model import Model, row_blocks
 from partita.families.base import Cells, Conjugate
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
+from partita.model.model import Model, row_blocks
 from partita.posterior import Posterior
 from partita.table import Table
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from partita.engines.climbing import Climb, climb_all
-from partita.engines.model import Model
 from partita.engines.runner import Plan
+from partita.model.model import Model
+from partita.model.predictive import Expected
 from partita.partitions import largest_first
-from partita.predictive import Expected
 
 
 @dataclass(frozen=True)

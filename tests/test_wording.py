@@ -15,9 +15,9 @@ import pytest
 import partita
 from partita import NBCE, Mixture, Posterior, Table, plots
 from partita.consensus import base_clusterings
-from partita.printable import printable
 from partita.spectral import SpectralClustering
 from partita.table import read_file
+from partita.wording import printable
 
 pytestmark = pytest.mark.xdist_group("mixed")
 EVIL = "a\x1b[2J\x9b1m\x07\r\u202e\x7fz"

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from partita.distinct import n_distinct_rows
 from partita.table import Table
+from partita.table.distinct import n_distinct_rows
 
 MOST_ROWS = 100_000  # different ones on which centres are found; all are then assigned to them
 SAMPLE_SHARE = 0.2  # of the rows where an engine begins, but

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from narwhals import dependencies
 
-from partita.table.wording import count_of, name_some, shown
+from partita.wording import count_of, name_some, shown
 
 MOST_COMPARED = 10_000
 """Names among which the nearest one is looked for."""

@@ -9,12 +9,11 @@ import numpy as np
 from narwhals import dependencies
 from scipy.special import logsumexp
 
-from partita.engines.model import Model
-from partita.predictive import Clusters
-from partita.printable import printable
+from partita.model.model import Model
+from partita.model.predictive import Clusters
 from partita.table import Table
 from partita.table.schema import Schema
-from partita.table.wording import count_of, name_some
+from partita.wording import count_of, name_some, printable
 
 SHOWN_COLUMNS = 10
 LARGEST_LOG_ODDS = np.log(1e6)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from partita.engines import Gibbs
-from partita.engines.model import Model
 from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan, run
+from partita.model.model import Model
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 

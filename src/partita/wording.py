@@ -1,12 +1,11 @@
-"""How messages name rows, columns, values and remedies."""
+"""How messages name rows, columns, values and remedies, and how text of others is made fit for them."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-
-from partita.printable import printable
 
 _SHOWN = 3
 _LONGEST = 100  # letters of one item
@@ -45,3 +44,29 @@ def declare(name: str, kind: str) -> str:
     """How to tell the kind of a column, in Python and on the command line."""
     typed = printable(shlex.quote(f"{name}={kind}"))
     return f"declare it with column_types={{{name!r}: {kind!r}}} (command line: --types {typed})"
+
+
+def printable(text: object) -> str:
+    r"""The text with what does not print written as in Python: ``\x1b`` for the escape that moves a cursor.
+
+    That is control characters, also those of C1, marks that turn the direction of writing, line ends, and halves of
+    characters, as the name of a file may hold.
+
+    Examples
+    --------
+    >>> print(printable("red\x1b[2J"))
+    red\x1b[2J
+    """
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(text))
+
+
+@contextmanager
+def printable_errors() -> Iterator[None]:
+    """Let refusals of other libraries, which may quote names and cells as they are, hold nothing but what prints."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        words = "\n".join(map(printable, str(error).split("\n")))
+        if words == str(error):
+            raise
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(words) from None

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.priors import FiniteDirichlet
-from partita.table.wording import count_of
+from partita.wording import count_of
 
 
 class Grouping(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import distinct
-from partita.distinct import distinct_rows
+from partita.table.distinct import distinct_rows
 
 
 @pytest.mark.parametrize("collide", [False, True])

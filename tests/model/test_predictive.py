@@ -12,7 +12,7 @@ from tests.oracles.enumeration import exact_posterior, subset_log_marginals
 
 from partita import Mixture, Posterior, Table
 from partita.families import Categorical, Count, Gaussian
-from partita.predictive import Clusters, log_posterior_predictive
+from partita.model.predictive import Clusters, log_posterior_predictive
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 
 pytestmark = unconverged_is_fine

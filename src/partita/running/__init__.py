@@ -1,0 +1,1 @@
+"""How work runs: its clock, what Ctrl-C does."""
