@@ -14,8 +14,8 @@ import partita
 from partita import Mixture
 from partita.engines import EM
 from partita.files.container import read_container, write_container
+from partita.files.json_options import from_json, to_json
 from partita.files.layouts import MIXTURE
-from partita.json_options import from_json, to_json
 from partita.model.explanation import _of_group as terms_of_group
 from partita.priors import DirichletProcess, FiniteDirichlet
 

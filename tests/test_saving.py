@@ -15,7 +15,7 @@ import partita
 from partita import Mixture, Posterior
 from partita.engines import Gibbs
 from partita.families import Categorical, Count, Gaussian, Mixed
-from partita.json_options import from_json, to_json
+from partita.files.json_options import from_json, to_json
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
 
 OLD = Path(__file__).parent / "files" / "mixture-format-1.partita"
@@ -222,6 +222,20 @@ def test_a_file_of_format_1_still_loads_and_predicts_as_it_did():
     np.testing.assert_allclose(model.predict_proba(new), expected["predict_proba"], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.novelty(new), expected["novelty"], rtol=1e-9, atol=1e-12)
     assert model.posterior_.n_draws == expected["n_draws"]
+
+
+@pytest.mark.parametrize("name", ["em", "vb", "groups", "nbce"])
+def test_files_of_format_1_of_every_engine_still_load_and_are_written_anew(name, tmp_path):
+    expected = json.loads((OLD.parent / "engines-format-1.json").read_text())[name]
+    rows = np.array(expected["rows"])
+    model = partita.load(OLD.parent / f"{name}-format-1.partita")
+    model.save(tmp_path / "again.partita")
+    for one in (model, partita.load(tmp_path / "again.partita")):
+        assert one.labels_.tolist() == expected["labels"]
+        assert (one.n_clusters_, bool(one.converged_)) == (expected["n_clusters"], expected["converged"])
+        assert one.score(rows if name != "nbce" else rows.astype(int)) == pytest.approx(expected["score"], rel=1e-9)
+        for attribute in {"bic_", "n_iter_"} & expected.keys():
+            assert getattr(one, attribute) == pytest.approx(expected[attribute], rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "family"), [(30, Gaussian(scale=0.5)), (15, Gaussian(covariance="diag", scale=1.0))])

@@ -7,19 +7,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from partita.engines import EM, Engine
-from partita.engines.reporting import Progress
+from partita.bayesian_mixture import BayesianMixture, Options
+from partita.engines import Engine
 from partita.families import Family
-from partita.fitting import Asked, Fitting, build_model
 from partita.model.predictive import simulate_prior
-from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
+from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
 from partita.posterior import Loss
 from partita.priors import FiniteDirichlet, Prior
+from partita.priors.named import prior_from
+from partita.running.progress import Progress
 from partita.table import Table
 
 
-class Mixture(Fitting, ClusterMixin, BaseEstimator):
+class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     """A mixture model of a family and a prior; the number of clusters is unknown, or given to EM.
 
     Parameters
@@ -101,8 +102,10 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
     n_iter_ : int
         Of all engines but "gibbs": iterations of the best start.
     engine_, state_
-        The engine and its last state (of "gibbs" one per chain). Of "vb" the engine is bound to the model, as
-        machines call it that have a part of the rows each: see `partita.engines.steps.Steps`.
+        The engine and its last state (of "gibbs" one per chain); the state is not in files.
+    steps_ : Steps
+        Of "vb" only: its iteration, for machines that have a part of the rows each; see `partita.engines.steps`.
+    table_ : Table
     n_features_in_, feature_names_in_
 
     Notes
@@ -163,32 +166,35 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         ``predict`` and teaches nothing; so is a row without any observed cell. ``y`` is ignored. Of a `Table` columns
         are as they were read: ``column_types`` and ``standardize`` are options of `Table.read`.
         """
-        asked, seed = self._asked(), seed_from(self.random_state)
+        options, seed = self._options(), seed_from(self.random_state)
         table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
         weights = _whole_weights(sample_weight, table.n_rows)
-        _require_rows(asked.n_groups, np.where(table.empty_rows, 0, weights))
-        self._fit_table(table, weights, asked, seed)
-        self._form_groups(table, weights, asked, seed)
-        self._note_columns(X, table)
+        _require_rows(options.n_groups, np.where(table.empty_rows, 0, weights))
+        self._forget()  # a failed fit is none
+        options = options.begun()
+        model = options.model(table, weights)
+        self._keep(options.engine.fit(model, options.plan, seed), seed)
+        self._form_groups(model, options, seed)
+        self._keep_table(table, X)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def _asked(self) -> Asked:
+    def _options(self) -> Options:
         if not isinstance(self.standardize, bool | np.bool_):
             raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
         engine = engine_from(self.engine)
         n_groups = None if self.n_clusters is None else whole_number("n_clusters", self.n_clusters, 1, also="None")
-        priors = priors_from(self._given_prior(engine), engine)
-        return Asked(plan_from(self), engine, priors, self.family, estimate_plan_from(self), n_groups)
+        return Options(plan_from(self), engine, self._prior_of(engine), self.family, n_groups)
 
-    def _given_prior(self, engine: Engine) -> str | Prior | None:
-        """The option; EM, which has no default, takes the number of groups that is asked for."""
-        if isinstance(engine, EM) and self.prior is None and self.n_clusters is not None:
-            return FiniteDirichlet(n_components=self.n_clusters)
-        return self.prior
+    def _prior_of(self, engine: Engine) -> Prior:
+        """The prior as the engine runs it; one that must be told the number of groups takes what is asked for."""
+        prior = self.prior
+        if prior is None and self.n_clusters is not None and not engine.finds_number:
+            prior = FiniteDirichlet(n_components=self.n_clusters)
+        return engine.prior_for(prior_from(prior))
 
     def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
         """Rows of a table that the model could have produced before it saw any, and the cluster of each.
@@ -214,18 +220,17 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
             check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
             model, rng = self._model, self._rng(5)
         else:
-            prior, fixed = self._one_prior(), isinstance(engine_from(self.engine), EM)
+            options = self._options_of_one_prior()
             table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
-            model = build_model(self.family, table, prior, np.where(table.empty_rows, 0, 1), fixed=fixed)
+            model = options.model(table, np.ones(table.n_rows, np.int64))
             rng = np.random.default_rng(seed_from(self.random_state))
         cells, labels = simulate_prior(model, n_samples, rng)
         return self._rows_like(model.table, cells), labels
 
-    def _one_prior(self) -> Prior:
+    def _options_of_one_prior(self) -> Options:
         if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:
             raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
-        engine = engine_from(self.engine)
-        return priors_from(self._given_prior(engine), engine)[0]
+        return self._options()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

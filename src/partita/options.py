@@ -1,23 +1,20 @@
 """What the options of an estimator mean: checked, and names turned into the objects they stand for."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from partita.engines import ENGINES, Engine, Gibbs
-from partita.engines.runner import Plan
-from partita.families import FAMILIES, Family, automatic_family
+from partita.engines import ENGINES, Engine
+from partita.engines.runner import EstimatePlan, Plan
 from partita.parameters import choose, is_number, jobs, whole_number
-from partita.posterior.estimate import Options
-from partita.posterior.losses import Loss, loss_from
-from partita.priors import PRIORS, DirichletProcess, Prior
-from partita.table import Table
+from partita.posterior.estimate import Options as EstimateOptions
+from partita.posterior.losses import loss_from
 
 READING_SHARE = 0.2
 """Of ``max_time`` that is left for diagnostics, estimate and memberships."""
 
 
 def plan_from(estimator: Any) -> Plan:
-    """How long to run and what to keep."""
+    """How long to run, what to keep, and how draws become one partition."""
     draws = estimator.draws
     if draws != "auto":
         draws = whole_number("draws", draws, 1, also="'auto'")
@@ -34,22 +31,14 @@ def plan_from(estimator: Any) -> Plan:
         reading_share=READING_SHARE,
         n_jobs=jobs(estimator.n_jobs),
         progress=estimator.progress,
+        estimate=_estimate_plan_from(estimator),
     )
 
 
-class EstimatePlan(NamedTuple):
-    """How the draws become one partition."""
-
-    loss: Loss
-    entropy: float
-    options: Options
-
-
-def estimate_plan_from(estimator: Any) -> EstimatePlan:
-    """The loss, the weighting by entropy and the limits, checked."""
+def _estimate_plan_from(estimator: Any) -> EstimatePlan:
     if not is_number(estimator.entropy):
         raise ValueError(f"entropy must be a finite number, got {estimator.entropy!r}.")
-    options = Options(
+    options = EstimateOptions(
         max_clusters=estimator.max_clusters,
         min_size=estimator.min_size,
         min_support=estimator.min_support,
@@ -67,44 +56,3 @@ def engine_from(value: Any, among: Mapping[str, Any] = ENGINES) -> Engine:
         raise TypeError(f"engine must be one of {names}, or an engine of partita.engines, got {engine!r}.")
     engine.check()
     return engine
-
-
-def priors_from(value: Any, engine: Engine) -> list[Prior]:
-    """The prior as the engine runs it, or several where EM is to choose among them."""
-    if isinstance(engine, Gibbs):
-        return [prior_from(value)]
-    return list(engine.priors(_prior(value)))
-
-
-def prior_from(value: Any) -> Prior:
-    """The prior, or the default of the one that is named, checked; None is a Dirichlet process."""
-    prior = _prior(value)
-    prior.check()
-    return prior
-
-
-def _prior(value: Any) -> Prior:
-    prior = DirichletProcess() if value is None else _named_prior(value) if isinstance(value, str) else value
-    if not isinstance(prior, Prior):
-        raise TypeError(f"prior must be a prior of partita.priors or the name of one, got {prior!r}.")
-    return prior
-
-
-def _named_prior(name: str) -> Prior:
-    kind = choose("prior", name, PRIORS)
-    try:
-        return kind()  # type: ignore[operator]
-    except TypeError:
-        raise ValueError(f"prior={name!r} needs options: pass {kind.__name__}(n_components=...).") from None
-
-
-def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
-    """A family, the default of the one that is named, or what "auto" is for this table."""
-    if isinstance(value, str):
-        if value == "auto":
-            return automatic_family(table, fixed=fixed)
-        kinds: dict[str, Any] = {"auto": automatic_family, **FAMILIES}
-        return choose("family", value, kinds)()
-    if not isinstance(value, Family):
-        raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {value!r}.")
-    return value

@@ -94,6 +94,11 @@ def seed_from(random_state: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(int(random_state))
 
 
+def stream_of(entropy: Any, number: int) -> np.random.Generator:
+    """Random numbers of one purpose of a fit, apart from those of its chains or starts."""
+    return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(2**20 + number,)))
+
+
 def whole_number(name: str, value: Any, least: int, also: str = "") -> int:
     """A whole number of at least ``least``, or a clear refusal."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:

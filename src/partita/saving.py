@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.em import CRITERIA
+from partita.engines.outcome import Kept
 from partita.files.container import building_from, read_container, write_container
+from partita.files.json_options import from_json, options_from_json, to_json
 from partita.files.layout import UnknownClassError
 from partita.files.layouts import MIXTURE, POSTERIOR
-from partita.fitting import Fitting
-from partita.json_options import from_json, options_from_json, to_json
-from partita.model.predictive import Clusters, Components, Expected
 from partita.posterior import Posterior
 from partita.table import Origin, Schema, Table
 from partita.wording import printable
@@ -25,18 +23,17 @@ _BLOCKS = ("numeric", "codes", "counts")
 _PLAIN_CELLS = (str, int, float, bool)
 
 
-def save(estimator: Fitting, path: str | os.PathLike) -> None:
+def save(estimator: Any, path: str | os.PathLike) -> None:
     """Write a fitted estimator to one file, all of it or nothing."""
-    model, clusters = estimator._model, estimator._clusters
+    outcome, table = estimator._outcome, estimator.table_
     posterior_header, posterior_arrays = estimator.posterior_.to_container()
-    arrays = {f"table/{name}": getattr(model.table, name) for name in _BLOCKS}
-    labels, probabilities = estimator._estimate_of_pieces()
+    arrays = {f"table/{name}": getattr(table, name) for name in _BLOCKS}
     arrays |= {
-        "table/weights": model.row_weights,
-        "estimate/labels": labels,
-        "estimate/probabilities": probabilities,
-        "clusters/log_seats": clusters.log_seats,
-        "clusters/stats": clusters.stats,
+        "table/weights": outcome.model.row_weights,
+        "estimate/labels": outcome.labels,
+        "estimate/probabilities": outcome.probabilities,
+        "clusters/log_seats": outcome.clusters.log_seats,
+        "clusters/stats": outcome.clusters.stats,
     }
     names = getattr(estimator, "feature_names_in_", None)
     header = {
@@ -44,13 +41,11 @@ def save(estimator: Fitting, path: str | os.PathLike) -> None:
         "options": {name: to_json(value) for name, value in _lasting_options(estimator).items()},
         "edition": estimator._edition,
         "seed": to_json(estimator._entropy),
-        "schema": model.table.schema.to_dict(),
-        "origin": _origin_to_json(model.table.origin),
+        "schema": table.schema.to_dict(),
+        "origin": _origin_to_json(table.origin),
         "feature_names": None if names is None else [str(name) for name in names],
-        "maximum": _maximum_to_json(estimator) if isinstance(clusters, Components) else None,
-        "approximation": _approximation_to_json(estimator) if isinstance(clusters, Expected) else None,
+        "notes": to_json(outcome.kept_notes()),
         "grouping": None if estimator._grouping is None else to_json(estimator._grouping._asdict()),
-        "support_cost": getattr(estimator, "_support_cost", None),
     }
     write_container(path, MIXTURE, posterior_header | {"mixture": header}, posterior_arrays | arrays)
 
@@ -69,7 +64,7 @@ def load(path: str | os.PathLike) -> Any:
         return _estimator(header["mixture"], arrays, posterior) if header["kind"] == MIXTURE.kind else posterior
 
 
-def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], posterior: Posterior) -> Fitting:
+def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], posterior: Posterior) -> Any:
     name = header.get("estimator", "Mixture")
     if name not in _ESTIMATORS:
         raise UnknownClassError(
@@ -83,15 +78,21 @@ def _estimator(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], post
     names = header["feature_names"]
     if names is not None and len(names) != len(table.names):
         raise ValueError("there are not as many feature names as columns")
+    kept = Kept(
+        posterior,
+        arrays["clusters/log_seats"],
+        arrays["clusters/stats"],
+        arrays["estimate/labels"],
+        arrays["estimate/probabilities"],
+        _notes_from_json(header),
+    )
     estimator._restore(
         table,
         arrays["table/weights"],
-        posterior,
-        Clusters(arrays["clusters/log_seats"], arrays["clusters/stats"]),
-        (arrays["estimate/labels"], arrays["estimate/probabilities"]),
+        kept,
+        from_json(header.get("grouping")),
         _seed_from_json(header["seed"]),
-        {name: from_json(header.get(name)) for name in ("maximum", "approximation", "grouping", "support_cost")},
-        weighted="maximum" in header,  # absent from files of versions whose families did not read weights
+        weighted="notes" in header or "maximum" in header,  # before, families did not read weights
         edition=header.get("edition", 1),
     )
     if names is not None:
@@ -105,27 +106,24 @@ def _seed_from_json(content: Any) -> Any:
     return seed
 
 
-def _maximum_to_json(estimator: Any) -> Any:
-    """What EM notes besides its components; see `partita.engines.maximum.Maximum`."""
-    found = {
-        "path": estimator.loglik_path_,
-        "n_iter": estimator.n_iter_,
-        "converged": estimator.converged_,
-        "criteria": {name: getattr(estimator, f"{name}_") for name in CRITERIA},
-        "selection": estimator.selection_,
-    }
-    return to_json({"n_components": estimator._model.prior.n_components, "found": found})
-
-
-def _approximation_to_json(estimator: Any) -> Any:
-    """What the variational engines note besides their clusters."""
-    found = {
-        "path": estimator.elbo_path_,
-        "n_iter": estimator.n_iter_,
-        "converged": estimator.converged_,
-        "learned": estimator._model.likelihood.learned,
-    }
-    return to_json(found)
+def _notes_from_json(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What an engine noted; earlier versions had a place of its own for each kind of engine."""
+    if "notes" in header:
+        if header.get("maximum") is not None or header.get("approximation") is not None:
+            raise ValueError("there are notes of two versions")
+        return from_json(header["notes"])
+    maximum, approximation = from_json(header.get("maximum")), from_json(header.get("approximation"))
+    try:
+        if maximum is not None:
+            found = dict(maximum["found"])
+            notes = {"loglik_path": found.pop("path"), **found.pop("criteria"), **found, "learned": None}
+            return notes | {"n_components": maximum["n_components"]}
+        if approximation is not None:
+            found = dict(approximation)
+            return {"elbo_path": found.pop("path"), **found}
+    except (KeyError, TypeError, ValueError):
+        raise ValueError("maximum or approximation is not what an engine notes") from None
+    return {"converged": False, "learned": {}, "support_cost": header.get("support_cost") or 0.0}
 
 
 def _lasting_options(estimator: Any) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class TestOptions:
         ],
     )
     def test_the_prior(self, options, prior):
-        assert NBCE(**options)._asked().priors == [prior]
+        assert NBCE(**options)._options().prior == prior
 
     @pytest.mark.parametrize(
         ("options", "family"),
@@ -73,7 +73,7 @@ class TestOptions:
         ],
     )
     def test_the_family(self, options, family):
-        assert NBCE(**options)._asked().family == family
+        assert NBCE(**options)._options().family == family
 
     @pytest.mark.parametrize(
         ("options", "kind", "words"),
@@ -303,7 +303,7 @@ class TestVariationalEngines:
         """A step from the state that fit ended in reports the bound that fit reports."""
         Y = ensemble[0]
         nbce = NBCE(engine="vb", n_components=20, learn=learn, random_state=0).fit(Y)
-        steps, state = nbce.engine_, nbce.state_
+        steps, state = nbce.steps_, nbce.state_
         after = steps.global_step(steps.local_statistics(Y, state), state)
         assert after.bound == pytest.approx(nbce.elbo_path_[-1], rel=1e-12)
         loglik = sum(steps.column_loglik(column, state, m) for m, column in enumerate(Y.T))
@@ -320,14 +320,14 @@ class TestVariationalEngines:
 
     def test_n_components_truncates_a_process_that_is_named(self):
         for engine in ("vb", "cvb"):
-            [prior] = NBCE(prior="dirichlet-process", engine=engine, n_components=7)._asked().priors
+            prior = NBCE(prior="dirichlet-process", engine=engine, n_components=7)._options().prior
             assert prior == StickBreaking(n_components=7, concentration=Gamma(1.0, 1.0))
 
     def test_raw_labels_cross_the_line_to_the_steps(self, ensemble):
         """Statistics of two halves, raw labels with gaps in, add up to those of the whole."""
         Y = ensemble[0]
         nbce = NBCE(engine="vb", n_components=20, random_state=0).fit(Y)
-        steps, state = nbce.engine_, nbce.state_
+        steps, state = nbce.steps_, nbce.state_
         halves = steps.merge(steps.local_statistics(Y[:40], state), steps.local_statistics(Y[40:], state))
         for found, expected in zip(halves, steps.local_statistics(Y, state)):
             np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)

@@ -2,7 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from partita.engines import chain, reporting, runner
+from partita.engines import runner
+from partita.running import clock as running_clock
+from partita.running import progress
 
 
 @pytest.fixture
@@ -15,6 +17,6 @@ def clock(monkeypatch):
         clock.now += 0.001
 
     clock.tick = tick
-    for module in (runner, chain, reporting):
+    for module in (runner, running_clock, progress):
         monkeypatch.setattr(module, "time", clock)
     return clock

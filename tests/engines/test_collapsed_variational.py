@@ -191,15 +191,15 @@ def test_options_outside_their_range(options, words):
 def test_a_dirichlet_process_runs_as_its_first_sticks():
     hyperprior = Gamma(2.0, 3.0)
     engine = CollapsedVariational(truncation=7)
-    found = engine.priors(DirichletProcess(concentration=hyperprior))
-    assert found == [StickBreaking(n_components=7, concentration=hyperprior)]
-    assert all(engine.priors(prior)[0] is prior for prior in PRIORS)
+    found = engine.prior_for(DirichletProcess(concentration=hyperprior))
+    assert found == StickBreaking(n_components=7, concentration=hyperprior)
+    assert all(engine.prior_for(prior) is prior for prior in PRIORS)
 
 
 @pytest.mark.parametrize("prior", [PitmanYor(concentration=1.0, discount=0.2), FiniteMixtures()])
 def test_other_priors_are_refused(prior):
     with pytest.raises(ValueError, match=f"CollapsedVariational runs .*, not {type(prior).__name__}: .*engine='gibbs'"):
-        CollapsedVariational().priors(prior)
+        CollapsedVariational().prior_for(prior)
 
 
 def test_missing_cells_under_a_full_covariance_are_refused():

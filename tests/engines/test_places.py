@@ -26,7 +26,7 @@ def fitted(ensemble):
 
 
 def test_a_place_without_rows_sends_zeros(ensemble, fitted):
-    steps, state = fitted.engine_, fitted.state_
+    steps, state = fitted.steps_, fitted.state_
     nothing = steps.local_statistics(ensemble[:0], state)
     assert all((part == 0.0).all() for part in nothing)
     whole = steps.local_statistics(ensemble, state)
@@ -37,7 +37,7 @@ def test_a_place_without_rows_sends_zeros(ensemble, fitted):
 
 def test_columns_count_the_objects_that_rows_count(ensemble, fitted):
     """Object 7 has its only label in a column whose densities are all 1."""
-    steps, state = fitted.engine_, fitted.state_
+    steps, state = fitted.steps_, fitted.state_
     loglik = sum(steps.column_loglik(column, state, m) for m, column in enumerate(ensemble.T))
     resp = steps.responsibilities(loglik, state)
     parts = [steps.column_statistics(column, resp, m) for m, column in enumerate(ensemble.T)]
@@ -49,7 +49,7 @@ def test_columns_count_the_objects_that_rows_count(ensemble, fitted):
 
 
 def test_memberships_are_the_labels_of_a_place(ensemble, fitted):
-    steps, state = fitted.engine_, fitted.state_
+    steps, state = fitted.steps_, fitted.state_
     parts = [steps.memberships(rows, state) for rows in (ensemble[:25], ensemble[25:])]
     np.testing.assert_allclose(np.vstack(parts), steps.memberships(ensemble, state), rtol=1e-12)
     labels = np.vstack(parts).argmax(axis=1)
@@ -58,9 +58,9 @@ def test_memberships_are_the_labels_of_a_place(ensemble, fitted):
 
 
 def test_statistics_of_another_state_are_refused(ensemble, fitted):
-    steps, state = fitted.engine_, fitted.state_
+    steps, state = fitted.steps_, fitted.state_
     other = NBCE(engine="vb", n_components=1, random_state=0).fit(ensemble)
-    mine, others = steps.local_statistics(ensemble, state), other.engine_.local_statistics(ensemble, other.state_)
+    mine, others = steps.local_statistics(ensemble, state), other.steps_.local_statistics(ensemble, other.state_)
     with pytest.raises(ValueError, match="different states"):
         steps.merge(mine, others)
     with pytest.raises(ValueError, match="not statistics under this state"):
@@ -70,14 +70,14 @@ def test_statistics_of_another_state_are_refused(ensemble, fitted):
 @pytest.mark.parametrize("m", [1.5, "a", None, 5, -1])
 def test_columns_are_numbered(ensemble, fitted, m):
     with pytest.raises((TypeError, ValueError), match=r"column|Column"):
-        fitted.engine_.column_loglik(ensemble[:, 0], fitted.state_, m)
+        fitted.steps_.column_loglik(ensemble[:, 0], fitted.state_, m)
 
 
 def test_columns_of_a_full_covariance_cannot_live_apart():
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = Mixture(engine="vb", family=Gaussian(covariance="full"), random_state=0).fit(X)
     with pytest.raises(ValueError, match="covariance='diag'"):
-        model.engine_.column_loglik(X[:, 0], model.state_, 0)
+        model.steps_.column_loglik(X[:, 0], model.state_, 0)
 
 
 @pytest.mark.parametrize("option", ["concentration", "pseudocount"])

@@ -10,9 +10,10 @@ from tests.engines.counter import MODEL, N_ROWS, count, kept_sweeps
 from tests.engines.models import KNOWN, one_worker
 
 from partita import Posterior
-from partita.engines import Gibbs, Progress, chain, keeping, reporting, runner
+from partita.engines import Gibbs, Progress, chain, keeping, runner
 from partita.engines.runner import Plan, run
-from partita.json_options import from_json
+from partita.files.json_options import from_json
+from partita.running import progress as reporting
 
 # --- a stated number of draws ---------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from tests.engines.counter import N_ROWS, count, kept_sweeps
 
-from partita.engines import keeping, reporting, runner
+from partita.engines import keeping, runner
+from partita.running import progress as reporting
 
 # --- time -----------------------------------------------------------------------------------------
 

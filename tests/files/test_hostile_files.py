@@ -179,16 +179,36 @@ def test_nothing_that_a_file_names_is_imported(changed, tmp_path):
     assert "mixture.origin.library must be pandas, polars, pyarrow or null" in done.stdout
 
 
+def note(name, value):
+    """Change one of the things that an engine notes."""
+
+    def change(parts):
+        pairs = parts.header["mixture"]["notes"]["mapping"]
+        pairs[:] = [pair for pair in pairs if pair[0] != name] + [[name, value]]
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("em", put("mixture", "maximum", None)),
-        ("em", put("mixture", "maximum", "mapping", 0, 1, 99)),
-        ("em", put("mixture", "maximum", "mapping", 1, 1, "mapping", 0, 1, "far")),
-        ("vb", put("mixture", "approximation", None)),
-        ("vb", put("mixture", "approximation", "mapping", 3, 1, {"mapping": [["pseudocount", 1.0]]})),
-        ("vb", put("mixture", "approximation", "mapping", 1, 1, -1)),
+        ("em", put("mixture", "notes", None)),
+        ("em", put("mixture", "notes", {"mapping": []})),
+        ("em", note("n_components", 99)),
+        ("em", note("n_components", {"list": []})),
+        ("em", note("loglik_path", "far")),
+        ("em", note("bic", "small")),
+        ("em", note("selection", {"mapping": [["two", 1.0]]})),
+        ("em", note("learned", {"mapping": [["scale", 1.0]]})),
+        ("em", note("magic", 1)),
+        ("vb", put("mixture", "notes", None)),
+        ("vb", note("learned", {"mapping": [["pseudocount", 1.0]]})),
+        ("vb", note("n_iter", -1)),
+        ("vb", note("converged", "yes")),
+        ("vb", put("mixture", "maximum", {"mapping": []})),
         ("nbce", put("mixture", "approximation", {"mapping": []})),
+        ("nbce", note("support_cost", -1.0)),
+        ("nbce", note("support_cost", None)),
         ("nbce", array("traces/pseudocount", with_entry((0, 0), -1.0))),
     ],
 )

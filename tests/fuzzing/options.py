@@ -11,7 +11,7 @@ from tests.fuzzing.saved_files import HOSTILE, places
 from partita import NBCE, Mixture
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
 from partita.families import Categorical, Count, Gaussian, Mixed
-from partita.json_options import options_from_json, to_json
+from partita.files.json_options import options_from_json, to_json
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
 
 OPTIONS: list[Any] = [

@@ -256,7 +256,9 @@ def test_a_table_of_equal_rows_has_a_profile():
 @diagonal
 def test_it_is_computed_once_for_each_fit(numbers, monkeypatch):
     calls = []
-    monkeypatch.setattr("partita.fitted.profile", lambda *a: calls.append(a) or {"cluster": np.arange(len(calls))})
+    monkeypatch.setattr(
+        "partita.mixture_answers.profile", lambda *a: calls.append(a) or {"cluster": np.arange(len(calls))}
+    )
     model = quick(family=Gaussian(covariance="diag")).fit(numbers)
     assert not calls
     first = model.profile_

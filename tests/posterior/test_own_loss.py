@@ -7,7 +7,7 @@ import pytest
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights
 
-from partita.json_options import from_json, to_json
+from partita.files.json_options import from_json, to_json
 from partita.kernels.dispatch import implements
 from partita.kernels.search import place, score, value
 from partita.posterior import Loss, Posterior

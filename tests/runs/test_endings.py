@@ -80,7 +80,8 @@ def test_ctrl_c_keeps_what_was_drawn_and_says_so(warm, tmp_path):
 
 AT_ONCE = """
 import os, signal, threading
-from partita import atomic, fitting
+from partita.engines import sampler
+from partita.files import atomic
 from partita.cli import main
 
 def interrupt():
@@ -97,7 +98,7 @@ def interrupt_without_end():
 def test_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
     making = (
         f"{AT_ONCE}def answer(*rest, **options):\n    {how}\n    threading.Event().wait()\n"
-        "fitting.estimate = answer\nmain()\n"
+        "sampler.estimate = answer\nmain()\n"
     )
     arguments = ["cluster", warm, "--ignore", "id", "--draws", "5", "--out", tmp_path / "out"]
     done = subprocess.run(

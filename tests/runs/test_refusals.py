@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from partita import atomic
+from partita.files import atomic
 
 pytestmark = pytest.mark.xdist_group("mixed")
 GOOD = "size,colour\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(20))

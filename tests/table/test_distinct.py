@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partita import distinct
+from partita.table import distinct
 from partita.table.distinct import distinct_rows
 
 

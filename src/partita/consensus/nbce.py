@@ -1,30 +1,27 @@
 """NBCE: the consensus of many clusterings, and how many clusters it has."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from partita.bayesian_mixture import BayesianMixture, Options
 from partita.consensus.agreement import base_agreement
 from partita.consensus.canonical_table import CanonicalTable
 from partita.consensus.label_table import LabelReader, label_table
 from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
-from partita.engines import EM, ENGINES, CollapsedVariational, Engine, Progress, Variational
-from partita.engines.variational_state import VariationalState
-from partita.families import Categorical
-from partita.fitting import Asked, Fitting, build_model, with_learned
-from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
+from partita.engines import ENGINES, Engine, Progress
+from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
-from partita.partitions import Partitions, largest_first
-from partita.posterior import Loss, Posterior
+from partita.partitions import Partitions
+from partita.posterior import Loss
 from partita.priors import FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.table import Schema, Table
 
 
-class NBCE(Fitting, ClusterMixin, BaseEstimator):
+class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
     """Nonparametric Bayesian clustering ensembles: one clustering out of many, without the data behind them.
 
     A mixture over a table of categories: y_nm | z_n = k ~ Cat(theta_km), theta_km ~ Dirichlet(beta, ..., beta), with z
@@ -69,9 +66,12 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
     elbo_path_ : (n_iter,)
         Of the variational engines: the bound at every iteration of the best start.
     engine_, state_
-        The engine and its last state; of "gibbs" one per chain. Objects, clusterings and labels are in canonical order
-        there, but of "vb", whose engine is bound to the model as given: machines call it that have parts of the objects
-        or of the clusterings, see `partita.engines.steps.Steps`.
+        The engine and its last state; of "gibbs" one per chain. Objects, clusterings and labels of a state are in
+        canonical order, but of "vb" as given. States are not in files.
+    steps_ : Steps
+        Of "vb" only: its iteration, for machines that have parts of the objects or of the clusterings; see
+        `partita.engines.steps`.
+    table_ : Table
     n_features_in_, feature_names_in_
 
     Notes
@@ -141,15 +141,15 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         y
             Ignored.
         """
-        asked, seed = self._asked(), seed_from(self.random_state)
+        options, seed = self._options(), seed_from(self.random_state)
         table = label_table(Y)
-        family: Any = asked.family
-        family.resolve(table)  # refuses a pseudocount as it was given, before the columns change places
+        self._forget()  # a failed fit is none
+        options = options.begun()
+        model = options.model(table, np.ones(table.n_rows, np.int64))
         canonical = CanonicalTable(table)
-        moved = Categorical(pseudocount=canonical.per_column(family.pseudocount))
-        self._fit_table(canonical.table, np.ones(table.n_rows, np.int64), asked._replace(family=moved), seed)
-        self._put_back(table, canonical, asked)
-        self._note_columns(_as_columns(Y), table)
+        found = options.engine.fit(canonical.model(model), options.plan, seed)
+        self._keep(canonical.put_back(found, model), seed)
+        self._keep_table(table, _as_columns(Y))
         return self
 
     @property
@@ -170,48 +170,23 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
             raise ValueError("Y has no label at all: perplexity is an average over labels.")
         return float(np.exp(-self.score_samples(Y).sum() / n_labels))
 
-    def _asked(self) -> Asked:
+    def _options(self) -> Options:
         learned = learned_from(self.learn)
         engine = self._engine()
         prior = consensus_prior(self.prior, self.n_components, self.concentration, learned)
         family = consensus_family(self.pseudocount, learned)
-        return Asked(plan_from(self), engine, priors_from(prior, engine), family, estimate_plan_from(self))
+        return Options(plan_from(self), engine, engine.prior_for(prior), family)
 
     def _engine(self) -> Engine:
-        engine = engine_from(self.engine, {name: kind for name, kind in ENGINES.items() if kind is not EM})
-        if isinstance(engine, EM):
-            raise ValueError("NBCE finds the number of clusters, which EM is told: pass engine='gibbs', 'vb' or 'cvb'.")
-        if isinstance(self.engine, str) and isinstance(engine, Variational | CollapsedVariational):
+        engine = engine_from(self.engine, {name: kind for name, kind in ENGINES.items() if kind.finds_number})
+        if not engine.finds_number:
+            name = type(engine).__name__
+            raise ValueError(
+                f"NBCE finds the number of clusters, which {name} is told: pass engine='gibbs', 'vb' or 'cvb'."
+            )
+        if isinstance(self.engine, str) and engine.truncates:
             engine.set_params(truncation=whole_number("n_components", self.n_components, 1))
         return engine
-
-    def _put_back(self, table: Table, canonical: CanonicalTable, asked: Asked) -> None:
-        """Return from the canonical table to the one that came."""
-        place, found = canonical.place, self._model
-        order = largest_first(self.labels_[place], np.ones(table.n_rows), self.n_clusters_)
-        self.labels_ = np.argsort(order)[self.labels_[place]]
-        self.probabilities_ = _averaged(self.probabilities_[place], canonical.kinds)[:, order]
-        model = build_model(asked.family, table, found.prior, found.row_weights[place])
-        self._model = with_learned(model, found.likelihood.learned)
-        clusters = self._clusters.taken(order)
-        self._clusters = replace(clusters, stats=clusters.stats[..., canonical.cells])
-        self._put_back_draws(place, {"data": table.fingerprint()})
-        if isinstance(self.state_, VariationalState):
-            self.state_ = self.state_.of_likelihood(self._model.likelihood, self.state_.stats[:, canonical.cells])
-            self.engine_ = self._steps(asked.engine)
-
-    def _put_back_draws(self, place: np.ndarray, data: dict[str, str]) -> None:
-        if "_posterior" in vars(self):
-            draws = self._posterior
-            self._posterior = Posterior(
-                Partitions(np.asarray(draws.partitions)[..., place]),
-                weights=draws.weights,
-                traces=draws.traces,
-                provenance=draws.provenance | data,
-            )
-        else:
-            provenance = self._posterior_plan.provenance | data
-            self._posterior_plan = self._posterior_plan._replace(provenance=provenance)
 
     def _read(self, X: Any) -> Table:
         return super()._read(_as_columns(X))
@@ -220,7 +195,7 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         return label_table(X, schema=schema)
 
     def _reader(self) -> LabelReader:
-        return LabelReader(self._model.table.schema)
+        return LabelReader(self.table_.schema)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -229,12 +204,6 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = False
         return tags
-
-
-def _averaged(probabilities: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """Rows of equal objects averaged: draws tell them apart by chance alone."""
-    counts = np.bincount(kinds)
-    return np.stack([(np.bincount(kinds, of_one) / counts)[kinds] for of_one in probabilities.T], axis=1)
 
 
 def _as_columns(Y: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from partita.engines.base import NamedEngine
-from partita.engines.reporting import Progress
+from partita.engines.base import Engine
+from partita.engines.outcome import Outcome
+from partita.running.progress import Progress
 
 # They are named in this order.
 # isort: off
@@ -13,7 +14,6 @@ from partita.engines.collapsed_variational import CollapsedVariational
 from partita.engines.em import EM
 # isort: on
 
-Engine = Gibbs | Variational | CollapsedVariational | EM
-ENGINES: dict[str, Any] = NamedEngine.known
+ENGINES: dict[str, Any] = Engine.known
 
-__all__ = ["EM", "ENGINES", "CollapsedVariational", "Engine", "Gibbs", "Progress", "Variational"]
+__all__ = ["EM", "ENGINES", "CollapsedVariational", "Engine", "Gibbs", "Outcome", "Progress", "Variational"]

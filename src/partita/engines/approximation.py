@@ -1,56 +1,79 @@
-"""Where a variational engine ended: responsibilities, the expected clusters behind them, and the bound on its way."""
+"""Engines that approximate: where the best start ended, the expected clusters behind it, and the bound on its way."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from partita.engines.climbing import Climb, climb_all
+from partita.engines import outcome_checks
+from partita.engines.climbing import Climb, Climber, climb_all, shortfall
+from partita.engines.outcome import DrawsPlan, Outcome, with_absent_rows
+from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan
 from partita.model.model import Model
 from partita.model.predictive import Expected
 from partita.partitions import largest_first
+from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
+from partita.priors.weights import LabelledComponents
 
 
-@dataclass(frozen=True)
-class Approximation:
-    """The best of the starts.
+class Approximator(Climber):
+    """An engine that raises a bound on the log evidence, over priors of finitely many components.
 
-    Attributes
-    ----------
-    model : Model
-        With the numbers that the engine has learned.
-    clusters : Expected
-        Those that at least one row most probably belongs to, most rows first.
-    probabilities : (n, K) array
-        Of the rows that take part.
-    path : (n_iter,) array
-        The bound on the log evidence at every iteration, in the units of the table that came in.
-    n_iter : int
-    converged : bool
-    state
-        The engine's own.
+    A state has ``likelihood``, ``stats`` (K, S) and ``concentration``.
     """
 
-    model: Model
-    clusters: Expected
-    probabilities: np.ndarray
-    path: np.ndarray
-    n_iter: int
-    converged: bool
-    state: Any
+    truncates: ClassVar[bool] = True
+
+    truncation: int
+
+    @property
+    @abstractmethod
+    def shares_rows(self) -> bool:
+        """Whether equal rows have equal responsibilities, so that they are stored once, with a weight."""
+
+    @abstractmethod
+    def responsibilities(self, state: Any, model: Model) -> np.ndarray:
+        """Shares (n, K) of the model's rows."""
+
+    def prior_for(self, prior: Prior) -> LabelledComponents:
+        """The prior of finitely many components that stands for ``prior``, checked."""
+        prior.check()
+        if isinstance(prior, DirichletProcess):
+            return StickBreaking(n_components=self.truncation, concentration=prior.concentration)
+        if isinstance(prior, FiniteDirichlet | StickBreaking):
+            return prior
+        raise ValueError(
+            f"{type(self).__name__} runs DirichletProcess, StickBreaking and FiniteDirichlet, not "
+            f"{type(prior).__name__}: pass one of these as prior, or engine='gibbs', which runs them all."
+        )
+
+    def fit(self, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
+        """The best of ``n_init`` starts."""
+        taught = model.taught()
+        atoms, atom = taught.collapsed() if self.shares_rows else (taught, np.arange(taught.table.n_rows))
+        [climbs] = climb_all(self, [atoms], [seed.spawn(self.n_init)], plan)
+        best = max(climbs, key=lambda climb: climb.objective)
+        draws = DrawsPlan(plan.draws, float(best.state.concentration), provenance_of(self, model, seed))
+        outcome = _outcome(self, best, model, taught, atom)
+        return replace(outcome, draws=draws, warnings=shortfall(self, best, plan))
+
+    def check_notes(self, notes: Mapping[str, Any]) -> None:
+        """Refuse notes that a variational engine does not make."""
+        super().check_notes(notes)
+        outcome_checks.require_names(notes, {"converged", "learned", "elbo_path", "n_iter"})
+        outcome_checks.check_path(notes["elbo_path"])
+        outcome_checks.check_count(notes["n_iter"], "n_iter")
+
+    def clusters_from(self, model: Model, log_seats: np.ndarray, stats: np.ndarray) -> Expected:
+        """Expectations over all partitions."""
+        return Expected(log_seats, stats)
 
 
-def approximate(engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Approximation:
-    """Run a variational engine from ``n_init`` starts, on different rows only where that changes nothing."""
-    taught = model.taught()
-    atoms, atom = taught.collapsed() if engine.shares_rows else (taught, np.arange(taught.table.n_rows))
-    [climbs] = climb_all(engine, [atoms], [seed.spawn(engine.n_init)], plan)
-    best = max(climbs, key=lambda climb: climb.objective)
-    return _end(engine, best, model, taught, atom)
-
-
-def _end(engine: Any, climb: Climb, model: Model, taught: Model, atom: np.ndarray) -> Approximation:
+def _outcome(engine: Approximator, climb: Climb, model: Model, taught: Model, atom: np.ndarray) -> Outcome:
+    """The clusters that at least one row most probably belongs to, most rows first."""
     state = climb.state
     resp = engine.responsibilities(state, climb.model)[atom]
     labels = resp.argmax(axis=1)
@@ -65,13 +88,21 @@ def _end(engine: Any, climb: Climb, model: Model, taught: Model, atom: np.ndarra
     else:
         stats = state.stats[order]
     sizes = taught.row_weights @ probabilities
-    return Approximation(
+    clusters = Expected(_log_seats(learned, sizes, order, state.concentration), _with_unseen(stats))
+    of_all = np.empty((model.table.n_rows, order.size))
+    of_all[model.row_weights > 0] = probabilities
+    labels, of_all = with_absent_rows(learned, clusters, of_all.argmax(axis=1), of_all)
+    return Outcome(
+        engine=engine,
         model=learned,
-        clusters=Expected(_log_seats(learned, sizes, order, state.concentration), _with_unseen(stats)),
-        probabilities=probabilities,
-        path=np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
-        n_iter=climb.n_sweeps,
+        clusters=clusters,
+        labels=labels,
+        probabilities=of_all,
         converged=climb.converged,
+        notes={
+            "elbo_path": np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
+            "n_iter": climb.n_sweeps,
+        },
         state=state,
     )
 

@@ -1,14 +1,11 @@
 """One chain: its random numbers, its state, and the draws it has kept."""
 
-import time
 from bisect import bisect_right
 from collections.abc import Callable
-from threading import Event
 from typing import Any
 
 import numpy as np
 
-from partita.kernels.compiling import compiling_seconds
 from partita.model.model import Model
 
 TRACES = ("n_clusters", "log_joint", "entropy", "concentration")
@@ -44,18 +41,17 @@ class Chain:
         self,
         n_sweeps: int,
         keep_every: int,
-        stop: Event,
-        deadline: float,
+        is_over: Callable[[], bool],
         report: Callable[["Chain"], None],
     ) -> None:
         """Run until ``n_sweeps`` sweeps are done in all, keeping every ``keep_every``-th.
 
-        Stops early, but not before the first sweep, when ``stop`` is set or the deadline has passed.
+        Stops early, but not before the first sweep, when ``is_over`` says so.
         """
         if self.state is None:
             self.state = self.engine.init(self.rng, self.model)
         while self.n_sweeps < n_sweeps:
-            if self.n_sweeps and (stop.is_set() or time.monotonic() - compiling_seconds() > deadline):
+            if self.n_sweeps and is_over():
                 return
             self.state, self.info = self.engine.step(self.rng, self.state, self.model)
             self.n_sweeps += 1

@@ -1,20 +1,47 @@
 """Start an engine that climbs from many places at once, and keep the best of the tops it finds."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from threading import Event
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from partita.engines.reporting import Reporter
+from partita.engines.base import Engine
 from partita.engines.runner import Plan
 from partita.model.model import Model
-from partita.running.clock import running_seconds
+from partita.places import Here
+from partita.running.crew import Crew
+from partita.running.progress import Reporter
+from partita.wording import count_of
+
+
+class Climber(Engine):
+    """An engine that raises an objective from several starts, ``n_init``, each for at most ``max_iter`` steps.
+
+    ``step`` reports the ``objective`` of the state that it is given and its ``n_clusters``. Where every step raises the
+    objective (``monotone``) also ``settled``: whether nothing but the gain keeps it from the end; else ``change``,
+    which is compared with ``tol``.
+    """
+
+    #: Whether every step raises the objective.
+    monotone: ClassVar[bool] = True
+    #: Whether the objective is the same function with fewer components.
+    keeps_objective: ClassVar[bool] = True
+
+    n_init: int
+    max_iter: int
+    tol: float
+
+    @abstractmethod
+    def init(self, rng: np.random.Generator, model: Model) -> Any:
+        """Where a start begins."""
+
+    @abstractmethod
+    def step(self, rng: np.random.Generator, state: Any, model: Model) -> tuple[Any, Any]:
+        """The next state, and what is reported of the one given."""
 
 
 class Climb:
@@ -23,23 +50,24 @@ class Climb:
     Parameters
     ----------
     engine, model
-        What is run. ``engine.step`` reports the objective of the state that it is given. Its class says whether every
-        step raises the objective (``monotone``), and whether this is the same with fewer components
-        (``keeps_objective``).
+        What is run; see `Climber`.
     seed : SeedSequence
         The start's own.
     number : int
         Its place among the starts, for progress.
+    state : object, optional
+        Where it begins; by default where ``engine.init`` says.
     """
 
-    def __init__(self, engine: Any, model: Model, seed: np.random.SeedSequence, number: int):
+    def __init__(self, engine: Any, model: Model, seed: np.random.SeedSequence, number: int, state: Any = None):
         self.engine, self.model, self.number = engine, model, number
         self.rng = np.random.default_rng(seed)
-        self.state: Any = None
+        self.state: Any = state
         self.info: Any = None
         self.path: list[float] = []
         self.n_sweeps = 0
         self.converged = False
+        self.interrupted = False
 
     @property
     def objective(self) -> float:
@@ -48,7 +76,7 @@ class Climb:
 
     def run(self, stop: Callable[[], bool], report: Callable[["Climb"], None]) -> None:
         """Iterate until ``stop`` says so; the state kept is the one whose objective is last on the path."""
-        ahead = self.engine.init(self.rng, self.model)
+        ahead = self.engine.init(self.rng, self.model) if self.state is None else self.state
         while self.n_sweeps < self.engine.max_iter:
             following, info = self.engine.step(self.rng, ahead, self.model)
             self.n_sweeps += 1
@@ -83,43 +111,60 @@ class Climb:
         return not self.engine.monotone and info.change <= self.engine.tol
 
 
-def climb_all(engine: Any, models: Sequence[Model], seeds: Sequence[Sequence[Any]], plan: Plan) -> list[list[Climb]]:
-    """Run every start of every model in threads; what each finds depends on its seed alone unless time runs out.
+def shortfall(engine: Climber, climb: Climb, plan: Plan) -> tuple[str, ...]:
+    """That the best start had not converged, and why; nothing where it had."""
+    if climb.converged:
+        return ()
+    done = count_of(climb.n_sweeps, "iteration")
+    if climb.n_sweeps == engine.max_iter:
+        why = f"max_iter={engine.max_iter} was reached"
+    elif climb.interrupted:
+        why = "it was interrupted"
+    else:
+        why = f"max_time={plan.max_time:g} was reached"
+    return (f"{engine.title} had not converged when {why}, after {done}.",)
 
-    ``seeds`` has one sequence of seeds per model. When time has run out, only the first start of a model is begun;
-    those that were not are left out. An interruption from the keyboard ends every start after its present step.
+
+def climb_all(
+    engine: Climber,
+    models: Sequence[Model],
+    seeds: Sequence[Sequence[Any]],
+    plan: Plan,
+    *,
+    states: Sequence[Sequence[Any]] | None = None,
+    crew: Crew | None = None,
+) -> list[list[Climb]]:
+    """Run every start of every model; what each finds depends on its seed alone unless time runs out.
+
+    Starts are in threads or, where rows are many, parts of the rows. ``seeds`` has one sequence of seeds per model;
+    ``states`` one of states to begin with, where they are not to be made. When time has run out or Ctrl-C was pressed,
+    every start ends after its present step; of those not begun only the first of a model is, and makes one step. The
+    others are left out.
     """
+    crew = Crew(plan.n_jobs, plan.engine_time) if crew is None else crew
     number = count()
-    groups = [[Climb(engine, model, seed, next(number)) for seed in own] for model, own in zip(models, seeds)]
-    climbs = [climb for group in groups for climb in group]
-    needed = {group[0] for group in groups}
-    deadline = running_seconds() + plan.engine_time
-    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time, samples=False)
-    interrupted = Event()
+    begun = [[None] * len(own) for own in seeds] if states is None else states
     for model in models:
         _ = model.shared_rows  # kept by the model: were they not there, every thread would make them
-
-    def stop() -> bool:
-        return interrupted.is_set() or running_seconds() > deadline
+    in_parts = any(model.has_parts for model in models)
+    if in_parts:
+        models = [model.at(Here(plan.n_jobs)) for model in models]
+    groups = [
+        [Climb(engine, model, seed, next(number), state) for seed, state in zip(*own)]
+        for model, *own in zip(models, seeds, begun)
+    ]
+    climbs = [climb for group in groups for climb in group]
+    needed = {group[0] for group in groups}
+    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time, samples=False)
 
     def run(climb: Climb) -> None:
-        if not stop() or climb in needed:
-            climb.run(stop, lambda one: reporter.report(one, climbs))
+        if not crew.is_over() or climb in needed:
+            climb.run(crew.is_over, lambda one: reporter.report(one, climbs))
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), crew.listening():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means, whose clusters may coincide
-        _run_all(run, climbs, effective_n_jobs(plan.n_jobs), interrupted)
+        crew.run(run, climbs, at_once=1 if in_parts else None)
     reporter.close()
+    for climb in climbs:
+        climb.interrupted = crew.interrupted
     return [[climb for climb in group if climb.path] for group in groups]
-
-
-def _run_all(run: Callable[[Climb], None], climbs: Sequence[Climb], n_jobs: int, interrupted: Event) -> None:
-    with ThreadPoolExecutor(min(len(climbs), n_jobs)) as pool:
-        futures = [pool.submit(run, climb) for climb in climbs]
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            interrupted.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from partita.engines.base import NamedEngine
+from partita.engines.approximation import Approximator
 from partita.engines.collapsed_state import (
     CollapsedVariationalState,
     arranged,
@@ -15,7 +15,6 @@ from partita.engines.collapsed_state import (
     state_of,
     without_dust,
 )
-from partita.engines.variational import finite_prior
 from partita.kernels.collapsed_variational import (
     Scratch,
     Seats,
@@ -28,7 +27,7 @@ from partita.kernels.names import second_order
 from partita.model.kmeans_start import labels_of_some
 from partita.model.model import Model
 from partita.parameters import is_number, whole_number
-from partita.priors import Prior, StickBreaking
+from partita.priors import StickBreaking
 from partita.priors.weights import LabelledComponents
 
 EVERY = 5  # sweeps between merge moves, while rows still move
@@ -43,7 +42,7 @@ class CollapsedVariationalInfo:
     change: float  # share of the rows that the sweep moved; inf where components were merged
 
 
-class CollapsedVariational(NamedEngine, name="cvb"):
+class CollapsedVariational(Approximator, name="cvb"):
     """Collapsed variational Bayes (Teh, Newman and Welling 2007) with weights and parameters summed out.
 
     Only q(Z) = prod_n q(z_n) is approximated. Row by row, gamma_nk = q(z_n = k) becomes
@@ -130,10 +129,6 @@ class CollapsedVariational(NamedEngine, name="cvb"):
     def shares_rows(self) -> bool:
         """Whether identical rows are to be stored once, with a weight."""
         return bool(self.collapse_identical)
-
-    def priors(self, prior: Prior) -> list[LabelledComponents]:
-        """The prior of finitely many components that is run."""
-        return [finite_prior(prior, self.truncation, type(self).__name__)]
 
     def check_model(self, model: Model) -> None:
         """Refuse a family that this engine cannot run."""

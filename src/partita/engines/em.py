@@ -1,22 +1,26 @@
 """Expectation-maximisation: the most probable or most likely parameters of a finite mixture, for any family."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
-from partita.engines.base import NamedEngine
-from partita.families.base import ROWS_AT_ONCE, normalized, one_hot
-from partita.families.blocks import row_blocks
+from partita.engines import outcome_checks
+from partita.engines.climbing import Climber
+from partita.engines.maximum import CRITERIA, components_of, maximize
+from partita.engines.outcome import Kept, Outcome
+from partita.engines.runner import Plan
+from partita.families.base import one_hot
 from partita.model.model import Model
+from partita.model.predictive import Components
 from partita.parameters import choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
 
 LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
 LEAST_WEIGHT = 1e-10  # rows of a component that counts as empty
 ESTIMATES = ("map", "ml")
-CRITERIA = ("bic", "aic", "icl")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class EMInfo:
     settled: bool = True
 
 
-class EM(NamedEngine, name="em"):
+class EM(Climber, name="em"):
     """Expectation-maximisation (Dempster, Laird and Rubin 1977) from k-means starts.
 
     E-step: responsibilities r_nk = w_k p(x_n | theta_k) / sum_j w_j p(x_n | theta_j), and expected statistics, missing
@@ -63,7 +67,8 @@ class EM(NamedEngine, name="em"):
     estimate : {"map", "ml"}
         The most probable parameters given the family's and the prior's own densities, or the most likely ones.
     n_init : int
-        Starts, each from its own run of k-means; the best end is kept.
+        Starts, each from its own run of k-means; the best end is kept. Of more than 10 000 rows they climb on a sample
+        of so many until an iteration gains less than 1e-4 per row, and the best goes on with all rows.
     tol : float
         Converged when an iteration gains less than this per row.
     max_iter : int
@@ -85,7 +90,8 @@ class EM(NamedEngine, name="em"):
     """
 
     title: ClassVar[str] = "EM"
-    monotone: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
+    finds_number: ClassVar[bool] = False
     keeps_objective: ClassVar[bool] = False
 
     def __init__(
@@ -132,6 +138,15 @@ class EM(NamedEngine, name="em"):
             )
         return found
 
+    def prior_for(self, prior: Prior) -> Prior:
+        """The prior, of one number of components or of several to choose among."""
+        found = self.priors(prior)
+        return found[0] if len(found) == 1 else prior
+
+    def fit(self, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
+        """The best parameters of every start and number of components; see `maximize`."""
+        return maximize(self, model, plan, seed)
+
     def init(self, rng: np.random.Generator, model: Model) -> EMState:
         """Start from k-means: weights and parameters of its clusters. All rows of the model have positive weight."""
         labels = model.points.kmeans_labels(rng, model.prior.n_components)
@@ -143,17 +158,41 @@ class EM(NamedEngine, name="em"):
 
     def step(self, rng: np.random.Generator, state: EMState, model: Model) -> tuple[EMState, EMInfo]:
         """One E-step and one M-step; no random numbers are used."""
-        sizes, stats, log_likelihood = np.zeros(state.n_components), np.zeros_like(state.stats), 0.0
-        for block, part in row_blocks(model.shared_rows, model.table.n_rows, ROWS_AT_ONCE):
-            weights = model.row_weights[block]
-            logs = model.likelihood.log_likelihood(part, state.params) + state.log_weights
-            totals, resp = normalized(logs)
-            log_likelihood += float(weights @ totals)
-            resp *= weights[:, None]
-            sizes += resp.sum(axis=0)
-            stats += model.likelihood.expected_suffstats(part, resp, state.params)
-        objective = log_likelihood + self._log_prior(model, state)
-        return self._maximized(model, sizes, stats), EMInfo(objective, log_likelihood, state.n_components)
+        shared = model.shared_out(
+            lambda rows, weights: model.likelihood.share_out_given(rows, weights, state.log_weights, state.params)
+        )
+        objective = shared.log_total + self._log_prior(model, state)
+        info = EMInfo(objective, shared.log_total, state.n_components)
+        return self._maximized(model, shared.sizes, shared.stats), info
+
+    def check_notes(self, notes: Mapping[str, Any]) -> None:
+        """Refuse notes that EM does not make."""
+        super().check_notes(notes)
+        numbers = {"loglik_path", "n_iter", "n_components", "selection", *CRITERIA}
+        outcome_checks.require_names(notes, {"converged", "learned"} | numbers)
+        outcome_checks.check_path(notes["loglik_path"])
+        outcome_checks.check_count(notes["n_iter"], "n_iter")
+        selection = notes["selection"]
+        if not isinstance(selection, dict) or not all(type(n) is int for n in selection):
+            raise ValueError("selection does not go by numbers of components")
+        if not all(isinstance(value, float) for value in [*selection.values(), *(notes[name] for name in CRITERIA)]):
+            raise ValueError("a criterion is no number")
+
+    def restored_model(self, model: Model, kept: Kept) -> Model:
+        """With the prior of the number of components that was chosen."""
+        chosen = [prior for prior in self.priors(model.prior) if prior.n_components == kept.notes["n_components"]]
+        if not chosen:
+            raise ValueError(f"n_components is {kept.notes['n_components']!r}, which was not among the choices")
+        learned = kept.notes["learned"]
+        if learned is None:  # of a file that does not say: EM learns nothing
+            learned = dict(model.likelihood.learned)
+        return super().restored_model(
+            replace(model, prior=chosen[0]), kept._replace(notes={**kept.notes, "learned": learned})
+        )
+
+    def clusters_from(self, model: Model, log_seats: np.ndarray, stats: np.ndarray) -> Components:
+        """Components with the parameters that the statistics give."""
+        return components_of(self, model, log_seats[:-1], stats[0, :-1])
 
     def params(self, model: Model, stats: np.ndarray) -> Any:
         """The components' parameters that these statistics give."""

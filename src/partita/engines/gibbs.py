@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.base import NamedEngine
+from partita.engines.sampler import Sampler
 from partita.families.base import Conjugate
 from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
 from partita.kernels.gibbs import sweep
@@ -47,7 +47,7 @@ class GibbsInfo:
     learned: dict[str, float]  # what is learned of the likelihood
 
 
-class Gibbs(NamedEngine, name="gibbs"):
+class Gibbs(Sampler, name="gibbs"):
     """Collapsed Gibbs sampling (Neal 2000, algorithm 3) with sequentially-allocated merge-split moves.
 
     Every sweep reseats each row in turn given all others, parameters summed out, then proposes

@@ -1,68 +1,114 @@
 """The best parameters that EM finds, the number of components chosen by a criterion, and what they say of the rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp, xlogy
+from sklearn.base import clone
 
-from partita.engines.climbing import Climb, climb_all
-from partita.engines.em import CRITERIA, EM
+from partita.engines.climbing import Climb, climb_all, shortfall
+from partita.engines.outcome import DrawsPlan, Outcome
+from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan
 from partita.model.model import Model
 from partita.model.predictive import Components
 from partita.partitions import largest_first
 from partita.priors import FiniteDirichlet
+from partita.running.crew import Crew
+
+if TYPE_CHECKING:
+    from partita.engines.em import EM
+
+CRITERIA = ("bic", "aic", "icl")
+MOST_SETTLING = 10_000  # rows on which starts climb before the best of them goes on with all
+ROWS_PER_COMPONENT = 100  # at least, there
+SETTLING_TOL = 1e-4  # gain per row of an iteration that ends a start there
 
 
-@dataclass(frozen=True)
-class Maximum:
-    """Where EM ended.
+class Top(NamedTuple):
+    """The best start of one number of components, and its "bic", "aic" and "icl"; the smaller, the better."""
 
-    Logs of densities are in the units of the table that came in.
-
-    Attributes
-    ----------
-    model : Model
-        With the prior of the chosen number of components.
-    components : Components
-        Their weights, statistics and parameters, most rows first.
-    path : (n_iter,) array
-        The objective at every iteration of the best start since a component was last removed: the log likelihood, for
-        "map" plus the log prior density.
-    n_iter : int
-        Iterations of the best start.
-    converged : bool
-    criteria : dict
-        "bic", "aic" and "icl"; the smaller, the better.
-    selection : dict
-        Number of components to the criterion's value, where there was a choice.
-    """
-
-    model: Model
+    climb: Climb
     components: Components
-    path: np.ndarray
-    n_iter: int
-    converged: bool
     criteria: dict[str, float]
-    selection: dict[int, float]
 
 
-def maximize(
-    engine: EM, model: Model, priors: Sequence[FiniteDirichlet], plan: Plan, seed: np.random.SeedSequence
-) -> Maximum:
-    """Run EM from ``n_init`` starts for every prior, each with its own number of components."""
-    taught = model.taught()
+def maximize(engine: "EM", model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
+    """Run EM from ``n_init`` starts for every number of components that the prior names."""
+    taught, priors = model.taught(), engine.priors(model.prior)
     for prior in priors:
         _require_rows(taught, prior.n_components)
-    candidates = [taught.with_prior(prior) for prior in priors]
     seeds = [[_seed(seed, prior.n_components, start) for start in range(engine.n_init)] for prior in priors]
     criterion = engine.select or "bic"
-    ends = [_best(engine, climbs, criterion) for climbs in climb_all(engine, candidates, seeds, plan)]
-    values = {prior.n_components: end.criteria[criterion] for prior, end in zip(priors, ends)}
-    chosen = min(range(len(ends)), key=lambda k: (ends[k].criteria[criterion], k))
-    chosen_model = replace(model, prior=priors[chosen])
-    return replace(ends[chosen], model=chosen_model, selection={} if engine.select is None else values)
+    tops = [_best(engine, climbs, criterion) for climbs in _climbed(engine, taught, priors, seeds, plan, seed)]
+    values = {prior.n_components: top.criteria[criterion] for prior, top in zip(priors, tops)}
+    chosen = min(range(len(tops)), key=lambda k: (tops[k].criteria[criterion], k))
+    selection = {} if engine.select is None else values
+    return _outcome(engine, replace(model, prior=priors[chosen]), tops[chosen], selection, plan, seed)
+
+
+def _climbed(
+    engine: "EM",
+    model: Model,
+    priors: Sequence[FiniteDirichlet],
+    seeds: list[list[np.random.SeedSequence]],
+    plan: Plan,
+    seed: np.random.SeedSequence,
+) -> list[list[Climb]]:
+    """The starts of every candidate; of many rows they climb on a sample first, and the best of them goes on."""
+    crew = Crew(plan.n_jobs, plan.engine_time)
+    n_rows = max(MOST_SETTLING, ROWS_PER_COMPONENT * max(prior.n_components for prior in priors))
+    sample = model.sampled(_settling(seed), n_rows)
+    _ = sample.shared_rows, sample.points  # which all candidates share
+    samples = [sample.with_prior(prior) for prior in priors]
+    if sample is model:
+        return climb_all(engine, samples, seeds, plan, crew=crew)
+    hasty = clone(engine).set_params(tol=max(engine.tol, SETTLING_TOL))
+    settled = climb_all(hasty, samples, seeds, plan, crew=crew)
+    states = [[max(climbs, key=lambda climb: climb.objective).state] for climbs in settled]
+    _ = model.shared_rows
+    candidates = [model.with_prior(prior) for prior in priors]
+    return climb_all(engine, candidates, seeds, plan, states=states, crew=crew)
+
+
+def _settling(seed: np.random.SeedSequence) -> np.random.Generator:
+    """Random numbers of the sample, apart from those of every start."""
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+
+
+def _outcome(
+    engine: "EM",
+    model: Model,
+    top: Top,
+    selection: dict[int, float],
+    plan: Plan,
+    seed: np.random.SeedSequence,
+) -> Outcome:
+    """What the best start says of all rows; logs of densities are in the units of the table that came in."""
+    climb = top.climb
+    probabilities = top.components.membership(model, model.table)
+    notes = {
+        "loglik_path": np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
+        "n_iter": climb.n_sweeps,
+        "n_components": model.prior.n_components,  # type: ignore[attr-defined]
+        "selection": selection,
+        **top.criteria,
+    }
+    concentration = float(model.prior.initial_concentration())
+    return Outcome(
+        engine=engine,
+        model=model,
+        clusters=top.components,
+        labels=probabilities.argmax(axis=1),
+        probabilities=probabilities,
+        converged=climb.converged,
+        draws=DrawsPlan(plan.draws, concentration, provenance_of(engine, model, seed)),
+        notes=notes,
+        state=climb.state,
+        warnings=shortfall(engine, climb, plan),
+    )
 
 
 def criteria_of(model: Model, logs: np.ndarray) -> dict[str, float]:
@@ -82,7 +128,7 @@ def criteria_of(model: Model, logs: np.ndarray) -> dict[str, float]:
     return dict(zip(CRITERIA, map(float, values)))
 
 
-def components_of(engine: EM, model: Model, log_weights: np.ndarray, stats: np.ndarray) -> Components:
+def components_of(engine: "EM", model: Model, log_weights: np.ndarray, stats: np.ndarray) -> Components:
     """The components of these weights (K,) and statistics (K, S)."""
     unseen = np.zeros((1, stats.shape[1]))
     return Components(np.append(log_weights, -np.inf), np.vstack([stats, unseen])[None], engine.params(model, stats))
@@ -102,30 +148,24 @@ def _seed(seed: np.random.SeedSequence, n_components: int, start: int) -> np.ran
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, n_components, start))
 
 
-def _best(engine: EM, climbs: Sequence[Climb], criterion: str) -> Maximum:
+def _best(engine: "EM", climbs: Sequence[Climb], criterion: str) -> Top:
     """The highest of the tops.
 
     Densities of different numbers of parameters cannot be compared: where starts have removed different numbers of
     components, the best of each number compete by the criterion.
     """
-    tops: dict[int, Climb] = {}
+    best: dict[int, Climb] = {}
     for climb in climbs:
         n = climb.state.n_components
-        if n not in tops or climb.objective > tops[n].objective:
-            tops[n] = climb
-    return min((_end(engine, climb) for climb in tops.values()), key=lambda end: end.criteria[criterion])
+        if n not in best or climb.objective > best[n].objective:
+            best[n] = climb
+    return min((_top(engine, climb) for climb in best.values()), key=lambda top: top.criteria[criterion])
 
 
-def _end(engine: EM, climb: Climb) -> Maximum:
+def _top(engine: "EM", climb: Climb) -> Top:
+    """The start with its components in order, most rows first."""
     model, state = climb.model, climb.state
     logs = components_of(engine, model, state.log_weights, state.stats).log_joint(model, model.table)[:, :-1]
     order = largest_first(logs.argmax(axis=1), model.row_weights, state.n_components)
-    return Maximum(
-        model=model,
-        components=components_of(engine, model, state.log_weights[order], state.stats[order]),
-        path=np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
-        n_iter=climb.n_sweeps,
-        converged=climb.converged,
-        criteria=criteria_of(model, logs),
-        selection={},
-    )
+    components = components_of(engine, model, state.log_weights[order], state.stats[order])
+    return Top(climb, components, criteria_of(model, logs))

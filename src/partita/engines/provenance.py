@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.json_options import record_of
+from partita.files.json_options import record_of
 from partita.model.model import Model
 
 PACKAGES = ("partita", "numpy", "scipy", "numba", "scikit-learn")

@@ -2,24 +2,24 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from threading import Event, Lock
-from typing import Any
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from partita.engines.chain import Chain
 from partita.engines.keeping import Keeping
 from partita.engines.provenance import provenance_of
-from partita.engines.reporting import Progress, Reporter
-from partita.kernels.compiling import compiling_seconds
 from partita.model.model import Model
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.diagnostics import converged
-from partita.running.interruptions import noting
+from partita.posterior.estimate import Options
+from partita.posterior.losses import VI, Loss
+from partita.running.clock import running_seconds
+from partita.running.crew import Crew
+from partita.running.progress import Progress, Reporter
 
 FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
 CHECK_GROWTH = 1.35
@@ -27,7 +27,14 @@ BOUT_SHARE = 0.1  # of its sweeps that a chain may be ahead of another
 WARMUP_SHARES = (0.25, 0.5)  # of all sweeps, tried in this order
 MOST_SWEEPS = 5_000  # of every chain, with draws="auto"
 EARLY = ("max_time", "interrupted")  # ends before all sweeps were made or the chains agreed
-SECONDS_BETWEEN_LOOKS = 0.1  # at the keyboard: a wait without an end may not notice an interruption
+
+
+class EstimatePlan(NamedTuple):
+    """How draws become one partition."""
+
+    loss: Loss = VI()
+    entropy: float = 0.0
+    options: Options = Options()
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,8 @@ class Plan:
     warm-up if the rest has converged, otherwise the first half. A
     number of draws: that many per chain after ``warmup`` sweeps (default: half as many, at least 50).
 
-    Of ``max_time`` a ``reading_share`` is left for diagnostics, estimate and memberships.
+    Of ``max_time``, which began at ``started`` on `running_seconds`, a ``reading_share`` is left for diagnostics,
+    ``estimate`` and memberships.
 
     A run that ends early, by the clock or the keyboard, keeps at least the later half of the sweeps that it made: where
     fewer than twice the sweeps of the warm-up were made, half of them count as warm-up.
@@ -57,6 +65,13 @@ class Plan:
     reading_share: float = 0.0
     n_jobs: int | None = None
     progress: Callable[[Progress], None] | bool = False
+    estimate: EstimatePlan = field(default_factory=EstimatePlan)
+    started: float | None = None
+
+    @property
+    def deadline(self) -> float | None:
+        """When all should be over, on `running_seconds`; None: there is no limit."""
+        return None if self.max_time is None or self.started is None else self.started + self.max_time
 
     @property
     def engine_time(self) -> float:
@@ -107,17 +122,14 @@ class _Run:
         self.engine, self.model, self.plan, self.seed = engine, model, plan, seed
         seeds = seed.spawn(plan.chains)
         self.chains = [Chain(engine, model, s, number) for number, s in enumerate(seeds)]
-        self.n_workers = min(plan.chains, effective_n_jobs(plan.n_jobs))
         self.started = time.monotonic()
-        self.deadline = self.started - compiling_seconds() + plan.engine_time
-        self.stop = Event()
-        self.interrupted = False
+        self.crew = Crew(plan.n_jobs, plan.engine_time)
         self.keeping = Keeping(self.chains, plan.thin, plan.first_sweep_kept(), WARMUP_SHARES[0])
         self.points = plan.checkpoints()
         self.reporter = Reporter(plan.progress, self.points[-1], plan.max_time)
 
     def posterior(self) -> Posterior:
-        with noting(self._interrupt):
+        with self.crew.listening():
             reason = self._advance_to_the_end()
         elapsed = time.monotonic() - self.started
         self.reporter.close()
@@ -156,50 +168,25 @@ class _Run:
 
     def _bout(self, until: int) -> str:
         """Bring all chains to ``until`` sweeps; return why not, if they did not get there."""
-        waiting = len(self.chains)
-        lock = Lock()
+        crew, waiting, lock = self.crew, len(self.chains), Lock()
+        n_workers = min(len(self.chains), crew.n_workers)
 
         def advance(chain: Chain) -> None:
             nonlocal waiting
             with lock:
-                share = self.n_workers / max(waiting, self.n_workers)
+                share = n_workers / max(waiting, n_workers)
                 waiting -= 1
-            now = time.monotonic() - compiling_seconds()
-            deadline = now + share * (self.deadline - now)
-            try:
-                chain.advance(until, self.keeping.every, self.stop, deadline, self._report)
-            except KeyboardInterrupt:  # of a progress callback
-                self.interrupted = True
-                self.stop.set()
+            now = running_seconds()
+            deadline = now + share * (crew.deadline - now)
+            chain.advance(until, self.keeping.every, lambda: crew.is_over(deadline), self._report)
 
-        with ThreadPoolExecutor(self.n_workers) as pool:
-            futures = [pool.submit(advance, chain) for chain in self.chains]
-            self._watch(futures)
-        for future in futures:
-            future.result()
-        if self.interrupted:
+        crew.run(advance, self.chains)
+        if crew.interrupted:
             return "interrupted"
         return "max_time" if any(chain.n_sweeps < until for chain in self.chains) else ""
 
     def _report(self, chain: Chain) -> None:
         self.reporter.report(chain, self.chains)
-
-    def _watch(self, futures: list[Future]) -> None:
-        """Wait for all; after an interruption or a failure every chain ends after its present sweep."""
-        waiting: Any = futures
-        while waiting:
-            try:
-                done, waiting = wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_EXCEPTION)
-            except KeyboardInterrupt:
-                self.interrupted = True
-            if self.interrupted or any(future.exception() for future in done):
-                self.stop.set()
-                return
-
-    def _interrupt(self) -> bool:
-        """Note an interruption from the keyboard; whether it was the first."""
-        first, self.interrupted = not self.interrupted, True
-        return first
 
     def _judge(self, n_sweeps: int) -> str:
         """Whether the chains agree after a shorter or a longer warm-up; what cannot be used any more is dropped."""
@@ -212,7 +199,7 @@ class _Run:
         if self.plan.warmup is None:
             for chain in self.chains:
                 chain.forget(len(chain.labels) - wanted)
-        return "interrupted" if self.interrupted else "converged" if agreed else ""
+        return "interrupted" if self.crew.interrupted else "converged" if agreed else ""
 
     def _traces(self, n_draws: int) -> dict[str, np.ndarray]:
         per_chain = [chain.traces(n_draws) for chain in self.chains]

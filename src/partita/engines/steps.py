@@ -14,7 +14,8 @@ from partita.engines.variational_state import NO_PAIRS, Encoded, Statistics, Var
 from partita.families.base import ROWS_AT_ONCE, Conjugate, normalized, one_hot
 from partita.families.blocks import row_blocks
 from partita.model.kmeans_start import labels_of_some
-from partita.model.model import shared_stats
+from partita.model.model import HERE, shared_out, shared_stats
+from partita.places import Here
 from partita.priors.weights import LabelledComponents
 from partita.table import Table
 from partita.table.weights import check_weights
@@ -48,6 +49,8 @@ class Steps:
         Gain per row below which the bound has ceased to rise.
     merge : bool
         Whether merge moves are tried.
+    place : Here
+        Who computes parts of the rows, where there are many.
     """
 
     def __init__(
@@ -58,8 +61,9 @@ class Steps:
         *,
         tol: float = 1e-6,
         merge: bool = True,
+        place: Here = HERE,
     ):
-        self.likelihood, self.prior, self.reader = likelihood, prior, reader
+        self.likelihood, self.prior, self.reader, self.place = likelihood, prior, reader, place
         self.tol, self.tries_merges = tol, merge
 
     # --- rows -------------------------------------------------------------------------------------
@@ -117,7 +121,13 @@ class Steps:
         Cost: rows x components expected log densities.
         """
         encoded = self._encoded(rows)
-        shared = state.likelihood.share_out(encoded.rows, encoded.weights, state.log_weights, state.expected)
+        likelihood, log_weights, expected = state.likelihood, state.log_weights, state.expected
+        shared = shared_out(
+            encoded.rows,
+            encoded.weights,
+            lambda part, weights: likelihood.share_out(part, weights, log_weights, expected),
+            self.place,
+        )
         return Statistics(np.array([shared.log_total]), shared.sizes, shared.stats, self._overlaps(encoded, state))
 
     def memberships(self, rows: Any, state: VariationalState) -> np.ndarray:

@@ -5,13 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from partita.engines.base import NamedEngine
+from partita.engines.approximation import Approximator
 from partita.engines.steps import Steps
 from partita.engines.variational_state import Encoded, VariationalState
+from partita.families.base import Conjugate
 from partita.model.model import Model
 from partita.parameters import is_number, whole_number
-from partita.priors import DirichletProcess, FiniteDirichlet, Prior, StickBreaking
-from partita.priors.weights import LabelledComponents
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class VariationalInfo:
     settled: bool  # the bound has ceased to rise and no pair is worth merging
 
 
-class Variational(NamedEngine, name="vb"):
+class Variational(Approximator, name="vb"):
     """Variational Bayes: the bound on the log evidence is raised until it rises no more, from several k-means starts.
 
     q(labels) q(weights) prod_k q(theta_k) stands for the posterior. Given responsibilities r_nk, the factors of weights
@@ -66,9 +65,7 @@ class Variational(NamedEngine, name="vb"):
     """
 
     title: ClassVar[str] = "Variational inference"
-    monotone: ClassVar[bool] = True
-    keeps_objective: ClassVar[bool] = True
-    shares_rows: ClassVar[bool] = True  # equal rows have equal responsibilities
+    shares_rows: ClassVar[bool] = True  # type: ignore[assignment,misc]
 
     def __init__(
         self,
@@ -94,10 +91,6 @@ class Variational(NamedEngine, name="vb"):
         if not isinstance(self.merge, bool | np.bool_):
             raise ValueError(f"Variational(merge=...) must be True or False, got {self.merge!r}.")
 
-    def priors(self, prior: Prior) -> list[LabelledComponents]:
-        """The one prior, of finitely many components, that is run."""
-        return [finite_prior(prior, self.truncation, type(self).__name__)]
-
     def init(self, rng: np.random.Generator, model: Model) -> VariationalState:
         """Start from k-means on a sample of rows. All rows of the model have positive weight."""
         return self.steps(model).start_from(rng, model.table, model.row_weights)
@@ -120,19 +113,10 @@ class Variational(NamedEngine, name="vb"):
         """The best responsibilities (n, K) of the rows of a model given the other factors."""
         return self.steps(model).memberships(Encoded(model.shared_rows, model.row_weights), state)
 
+    def state_of(self, state: VariationalState, likelihood: Conjugate, numbers: np.ndarray) -> VariationalState:
+        """The state with its statistics in the order of another likelihood."""
+        return state.of_likelihood(likelihood, state.stats[:, numbers])
+
     def steps(self, model: Model, reader: object = None) -> Steps:
         """The halves of an iteration, as machines that hold parts of the rows or columns call them."""
-        return Steps(model.likelihood, model.prior, reader, tol=self.tol, merge=self.merge)
-
-
-def finite_prior(prior: Prior, truncation: int, engine: str) -> LabelledComponents:
-    """The prior of finitely many components that stands for ``prior``, checked."""
-    prior.check()
-    if isinstance(prior, DirichletProcess):
-        return StickBreaking(n_components=truncation, concentration=prior.concentration)
-    if isinstance(prior, FiniteDirichlet | StickBreaking):
-        return prior
-    raise ValueError(
-        f"{engine} runs DirichletProcess, StickBreaking and FiniteDirichlet, not {type(prior).__name__}: pass one of "
-        "these as prior, or engine='gibbs', which runs them all."
-    )
+        return Steps(model.likelihood, model.prior, reader, tol=self.tol, merge=self.merge, place=model.place)

@@ -1,10 +1,13 @@
-"""The family that ``family="auto"`` stands for."""
+"""The family that an option stands for."""
 
-from partita.families.base import Family
+from typing import Any
+
+from partita.families.base import FAMILIES, Family
 from partita.families.categorical import Categorical
 from partita.families.count import Count
 from partita.families.gaussian import Gaussian
 from partita.families.mixed import Mixed
+from partita.parameters import choose
 from partita.table import Table
 
 MOST_FULL_COLUMNS = 50
@@ -30,3 +33,15 @@ def automatic_family(table: Table, *, fixed: bool = False) -> Family:
     rows_per_column = ROWS_PER_FULL_COLUMN_IF_FIXED if fixed else ROWS_PER_FULL_COLUMN
     few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= rows_per_column * d
     return Gaussian(covariance="full" if few else "diag")
+
+
+def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
+    """A family, the default of the one that is named, or what "auto" is for this table."""
+    if isinstance(value, str):
+        if value == "auto":
+            return automatic_family(table, fixed=fixed)
+        kinds: dict[str, Any] = {"auto": automatic_family, **FAMILIES}
+        return choose("family", value, kinds)()
+    if not isinstance(value, Family):
+        raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {value!r}.")
+    return value

@@ -5,6 +5,7 @@ the data and returns a `Conjugate`: the same family with numbers in it, ready fo
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -163,14 +164,40 @@ class Conjugate(ABC):
         log_weights (K,), expected
             Of the clusters; ``expected`` is from ``expected_params``.
         """
+
+        def statistics(part: Any, resp: np.ndarray) -> np.ndarray:
+            return self.variational_suffstats(part, resp, expected)
+
+        return self._shared_in_blocks(
+            rows, row_weights, log_weights, lambda part: self.expected_loglik(part, expected), statistics
+        )
+
+    def share_out_given(self, rows: Any, row_weights: np.ndarray, log_weights: np.ndarray, params: Any) -> "Shared":
+        """As `share_out` given the clusters' parameters: r_nk = softmax_k(log_weights_k + log p(x_n | theta_k))."""
+
+        def statistics(part: Any, resp: np.ndarray) -> np.ndarray:
+            return self.expected_suffstats(part, resp, params)
+
+        return self._shared_in_blocks(
+            rows, row_weights, log_weights, lambda part: self.log_likelihood(part, params), statistics
+        )
+
+    def _shared_in_blocks(
+        self,
+        rows: Any,
+        row_weights: np.ndarray,
+        log_weights: np.ndarray,
+        log_densities: Callable[[Any], np.ndarray],
+        statistics: Callable[[Any, np.ndarray], np.ndarray],
+    ) -> "Shared":
         log_total, sizes = 0.0, np.zeros(log_weights.shape[0])
         stats = np.zeros((sizes.shape[0], self.stats_of(self.state(1)).shape[1]))
         for block, part in row_blocks(rows, row_weights.shape[0], ROWS_AT_ONCE):
-            log_totals, resp = normalized(self.expected_loglik(part, expected) + log_weights)
+            log_totals, resp = normalized(log_densities(part) + log_weights)
             log_total += float(row_weights[block] @ log_totals)
             resp *= row_weights[block, None]
             sizes += resp.sum(axis=0)
-            stats += self.variational_suffstats(part, resp, expected)
+            stats += statistics(part, resp)
         return Shared(log_total, sizes, stats)
 
     @property

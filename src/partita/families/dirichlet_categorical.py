@@ -55,6 +55,13 @@ class DirichletCategorical(Conjugate):
         self.complete = complete
         self.offset = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
 
+    def of_columns(self, order: np.ndarray) -> "DirichletCategorical":
+        """The model of a table that has all columns of this one in another order."""
+        columns = np.arange(order.size)
+        return DirichletCategorical(
+            self.pseudocount[order], self.n_levels[order], columns, self.complete, self.hyperprior
+        )
+
     def rows(self, table: Table) -> CategoricalRows:
         """The table's codes as positions in the table of numerators."""
         codes = table.codes[:, self.columns].astype(np.int32)
@@ -223,6 +230,12 @@ class DirichletCategorical(Conjugate):
         copies = np.asarray(row_weights, dtype=np.float64)
         log_total = share_out_categories(rows.position, copies, log_weights, expected, scratch, sizes, weights)
         return Shared(log_total, sizes, np.ascontiguousarray(weights.T))
+
+    def share_out_given(
+        self, rows: CategoricalRows, row_weights: np.ndarray, log_weights: np.ndarray, params: list[np.ndarray]
+    ) -> Shared:
+        """As `share_out`, logs of shares in place of their expectations."""
+        return self.share_out(rows, row_weights, log_weights, _log_shares(params))
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
         """Expected log likelihood less log marginal likelihood, which keeps its digits where beta is large."""

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln
 
-from partita.families.base import Cells, Conjugate
+from partita.families.base import Cells, Conjugate, Shared
 from partita.families.distributions import Normal, StudentT
 from partita.families.divergences import gamma_divergence, scaled_normal_divergence
 from partita.families.moments import (
@@ -219,6 +219,16 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         """Columns N(m, b/v) and offsets (digamma(v/2) - log(v/2) - 1/k) / 2 of their log densities."""
         _, k, v, mean, scale = self._posterior(stats)
         return ExpectedNormal(mean, np.sqrt(scale / v), 0.5 * (digamma(0.5 * v) - np.log(0.5 * v) - 1.0 / k))
+
+    def share_out_given(
+        self,
+        rows: NumericRows,
+        row_weights: np.ndarray,
+        log_weights: np.ndarray,
+        params: tuple[np.ndarray, np.ndarray],
+    ) -> Shared:
+        """As `share_out`: known parameters are an expectation without an offset."""
+        return self.share_out(rows, row_weights, log_weights, ExpectedNormal(*params, np.zeros_like(params[0])))
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
         """Inverse-gamma variances, and normal means given them, in every column."""

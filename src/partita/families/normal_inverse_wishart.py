@@ -290,6 +290,17 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         rest = super().share_out(others, row_weights[rows.gaps], log_weights, expected)
         return Shared(whole.log_total + rest.log_total, whole.sizes + rest.sizes, whole.stats + rest.stats)
 
+    def share_out_given(
+        self,
+        rows: WishartRows,
+        row_weights: np.ndarray,
+        log_weights: np.ndarray,
+        params: tuple[np.ndarray, np.ndarray],
+    ) -> Shared:
+        """As `share_out`: known parameters are an expectation without an offset."""
+        expected = ExpectedGaussian(*params, np.zeros(log_weights.shape[0]))
+        return self.share_out(rows, row_weights, log_weights, expected)
+
     def _share_out_whole(
         self, rows: WishartRows, row_weights: np.ndarray, log_weights: np.ndarray, expected: ExpectedGaussian
     ) -> Shared:

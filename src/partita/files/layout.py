@@ -83,6 +83,7 @@ class Field:
     words: str
     test: Callable[[Any], bool]
     required: bool = True
+    written: bool = True  # if not, it is of earlier versions and only read
 
     def check(self, header: Mapping[str, Any]) -> None:
         """Refuse a header that lacks the entry or has another thing there."""

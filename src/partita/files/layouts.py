@@ -115,21 +115,21 @@ MIXTURE = Layout(
         ),
         Field("mixture.origin.index_name", "text or null", lambda value: value is None or _is_text(value)),
         Field("mixture.feature_names", "a list of names, or null", lambda value: value is None or _are_texts(value)),
-        Field("mixture.maximum", "an object or null", lambda value: value is None or _is_object(value), required=False),
-        Field(
-            "mixture.approximation",
-            "an object or null",
-            lambda value: value is None or _is_object(value),
-            required=False,
-        ),
-        Field(
-            "mixture.support_cost",
-            "a number of at least 0, or null",
-            lambda value: value is None or (_is_number(value) and value >= 0),
-            required=False,
-        ),
+        Field("mixture.notes", "an object: what the engine notes, see below", _is_object, required=False),
         Field(
             "mixture.grouping", "an object or null", lambda value: value is None or _is_object(value), required=False
+        ),
+        *(
+            Field(name, words, test, required=False, written=False)
+            for name, words, test in (
+                ("mixture.maximum", "an object or null", lambda value: value is None or _is_object(value)),
+                ("mixture.approximation", "an object or null", lambda value: value is None or _is_object(value)),
+                (
+                    "mixture.support_cost",
+                    "a number of at least 0, or null",
+                    lambda value: value is None or (_is_number(value) and value >= 0),
+                ),
+            )
         ),
     ),
     members=(

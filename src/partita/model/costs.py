@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from partita.families import family_from
 from partita.model.model import Model
 from partita.model.recorded import prior_of_draws, refuse_weighted_rows
-from partita.options import family_from
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes
 from partita.posterior.posterior import Posterior
 from partita.priors import DirichletProcess, PitmanYor, Prior

@@ -1,6 +1,6 @@
 """A number of groups that was asked for: the pieces of an estimate merged, or a prior of so many components."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,3 +42,22 @@ def answer(wanted: int, found: int, groups: np.ndarray | None, occupied: int | N
     if groups is None:
         return Grouping(None, False, f"The estimate has {count_of(found, 'group')}, as asked for.")
     return Grouping(groups, False, f"{found} pieces were merged into {count_of(wanted, 'group')}, as asked for.")
+
+
+def check_grouping(n_groups: int | None, grouping: Any, n_clusters: int) -> None:
+    """Refuse groups from a file that are not formed of the clusters, or that nobody asked for."""
+    if (n_groups is None) != (grouping is None):
+        raise ValueError("the grouping does not belong to the option n_clusters")
+    if grouping is None:
+        return
+    if not isinstance(grouping, dict) or grouping.keys() != set(Grouping._fields):
+        raise ValueError(f"the grouping does not hold {', '.join(Grouping._fields)}")
+    groups, refitted = grouping["groups"], grouping["refitted"]
+    if type(refitted) is not bool or not isinstance(grouping["note"], str) or (refitted and groups is not None):
+        raise ValueError("the grouping is not one that a fit makes")
+    if groups is None:
+        return
+    if not (isinstance(groups, np.ndarray) and groups.dtype == np.int64 and groups.shape == (n_clusters,)):
+        raise ValueError("there is not one group for every cluster")
+    if np.unique(groups).tolist() != list(range(n_groups or 0)):
+        raise ValueError("the groups are not as many as were asked for")

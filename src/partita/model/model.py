@@ -1,20 +1,25 @@
 """What an engine is given: the likelihood, the prior and the rows."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from partita.families.base import ROWS_AT_ONCE, Conjugate, one_hot
+from partita.families.base import ROWS_AT_ONCE, Conjugate, Shared, one_hot
 from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import refresh_slots
 from partita.model.kmeans_start import Points
+from partita.places import Here
 from partita.priors.base import Prior
 from partita.running.cached import cached_property
 from partita.table import Table
 from partita.table.array_checks import whole_weights
 
-ROWS_PER_BLOCK = 65_536
+ROWS_PER_PART = 65_536
+HERE = Here()
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Model:
     prior: Prior
     table: Table
     row_weights: np.ndarray  # (n,) int64; w tied copies, 0 = does not take part
+    place: Here = field(default=HERE, compare=False, repr=False)  # who sums over the rows
 
     def __post_init__(self) -> None:
         weights = whole_weights(self.row_weights, self.table.n_rows, "The row weights of a Model")
@@ -51,11 +57,33 @@ class Model:
         """The rows as points, where k-means begins."""
         return Points(self.table, self.row_weights)
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether there are so many rows that they are summed up part by part."""
+        return self.table.n_rows > ROWS_PER_PART
+
     def with_prior(self, prior: Prior) -> "Model":
-        """The same model under another prior, sharing rows and points."""
-        other = replace(self, prior=prior)
-        vars(other).update(shared_rows=self.shared_rows, points=self.points)
+        """The model under another prior, sharing rows and points."""
+        return self._sharing(replace(self, prior=prior))
+
+    def at(self, place: Here) -> "Model":
+        """The model whose rows are summed up by others, sharing rows and points."""
+        return self._sharing(replace(self, place=place))
+
+    def _sharing(self, other: "Model") -> "Model":
+        vars(other).update({name: made for name, made in vars(self).items() if name in ("shared_rows", "points")})
         return other
+
+    def sampled(self, rng: np.random.Generator, n_rows: int) -> "Model":
+        """The model of so many of its rows; the same where it has no more."""
+        if self.table.n_rows <= n_rows:
+            return self
+        some = np.sort(rng.choice(self.table.n_rows, n_rows, replace=False))
+        return replace(self, table=self.table.take(some), row_weights=self.row_weights[some])
+
+    def with_learned(self, values: Mapping[str, float]) -> "Model":
+        """The model with what its likelihood learns at these values; the same where it learns nothing."""
+        return replace(self, likelihood=self.likelihood.with_learned(**values)) if values else self
 
     def taught(self) -> "Model":
         """The same model of the rows that take part."""
@@ -72,11 +100,15 @@ class Model:
         """Statistics (K, S) of all rows shared out by ``resp``; see `shared_stats`."""
         return shared_stats(self.likelihood, self.shared_rows, self.row_weights, resp, expected)
 
+    def shared_out(self, share: Callable[[Any, np.ndarray], Shared]) -> Shared:
+        """The sum of what ``share`` makes of parts of the rows and their weights; see `shared_out`."""
+        return shared_out(self.shared_rows, self.row_weights, share, self.place)
+
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
         stats = np.zeros((n_slots, self.n_stats))
-        for block, part in row_blocks(rows, labels.shape[0], ROWS_PER_BLOCK):
+        for block, part in row_blocks(rows, labels.shape[0], ROWS_PER_PART):
             resp = one_hot(labels[block], n_clusters, self.row_weights[block])
             stats[:n_clusters] += self.likelihood.suffstats(part, resp)
         return stats
@@ -92,6 +124,20 @@ def state_from(likelihood: Conjugate, stats: np.ndarray) -> Any:
     likelihood.load(state, stats)
     refresh_slots(state, stats.shape[0])
     return state
+
+
+def shared_out(
+    rows: Any, row_weights: np.ndarray, share: Callable[[Any, np.ndarray], Shared], place: Here = HERE
+) -> Shared:
+    """Sum over parts of the rows, which are fixed and added in their order: threads change no bit of it."""
+    blocks = row_blocks(rows, row_weights.shape[0], ROWS_PER_PART)
+    parts = [(part, row_weights[block]) for block, part in blocks] or [(rows, row_weights)]
+    return Shared(*map(sum_in_order, zip(*place.map(lambda part: share(*part), parts))))
+
+
+def sum_in_order(terms: Sequence[Any]) -> Any:
+    """The terms added one after the other."""
+    return reduce(add, terms)
 
 
 def shared_stats(

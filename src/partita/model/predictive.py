@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from partita.engines.em import ROWS_AT_ONCE
-from partita.families.base import Cells, Conjugate
+from partita.families.base import ROWS_AT_ONCE, Cells, Conjugate
+from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
-from partita.model.model import Model, row_blocks
+from partita.model.model import Model
 from partita.posterior import Posterior
 from partita.table import Table
 
@@ -51,6 +51,12 @@ class Clusters:
         shape = (table.n_rows, self.log_seats.shape[0])
         densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in self.stats]
         return self.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
+
+    def membership(self, model: Model, table: Table) -> np.ndarray:
+        """Probability (rows, K) of each cluster, given that the row is in one of them."""
+        logs = self.log_joint(model, table)[:, :-1]
+        logs[is_far(logs)] = self.log_seats[:-1]
+        return softmax(logs, axis=1)
 
     def novelty(self, model: Model, table: Table) -> np.ndarray:
         """Probability that each new row belongs to a cluster not seen yet; 1 where no float can hold its density."""

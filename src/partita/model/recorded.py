@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from partita.json_options import from_json
-from partita.options import prior_from
+from partita.files.json_options import from_json
 from partita.posterior.cluster_sizes import ClusterSizes
 from partita.priors import Prior
+from partita.priors.named import prior_from
 
 
 def prior_of_draws(given: Any, provenance: Mapping[str, Any]) -> Prior | None:
@@ -18,9 +18,9 @@ def prior_of_draws(given: Any, provenance: Mapping[str, Any]) -> Prior | None:
         A prior is recorded in words only.
     """
     if given is not None:
-        return prior_from(given)
+        return _checked(given)
     if provenance.get("prior_options") is not None:
-        return prior_from(from_json(provenance["prior_options"]))
+        return _checked(from_json(provenance["prior_options"]))
     if "prior" in provenance:
         raise ValueError(f"The prior of the draws is recorded in words only ({provenance['prior']}): pass prior=...")
     return None
@@ -34,3 +34,9 @@ def refuse_weighted_rows(clusters: ClusterSizes, provenance: Mapping[str, Any]) 
             f"The draws come from a fit with sample_weight (sum {total}), and the prior counted weights, not rows: "
             "their partition probabilities cannot be computed from the draws alone. Fit without weights."
         )
+
+
+def _checked(value: Any) -> Prior:
+    prior = prior_from(value)
+    prior.check()
+    return prior

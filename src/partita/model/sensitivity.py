@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from partita.json_options import record_of
+from partita.files.json_options import record_of
 from partita.model.recorded import prior_of_draws, refuse_weighted_rows
 from partita.parameters import is_number
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes

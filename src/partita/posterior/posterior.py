@@ -250,7 +250,7 @@ class Posterior:
         -------
         Hierarchy
             Its overlap is how often objects of two groups share a cluster, relative to how often those of one group
-            do: `partita.posterior.draws_hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
+            do: `partita.posterior.hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
         """
         from partita.posterior.draws_hierarchy import hierarchy_of_draws
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from partita.engines.reporting import clear_status
 from partita.mixture import Mixture
 from partita.running.cached import cached_property
+from partita.running.progress import clear_status
 from partita.runs.collecting import collecting
 from partita.runs.forecast import Approximation, Watch, round_seconds
 from partita.runs.pieces import Groups, groups_of

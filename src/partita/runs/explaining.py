@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.fitting import Fitting
+from partita.bayesian_mixture import BayesianMixture
 from partita.model.explanation import Explanation
 from partita.posterior.membership import runners_up
 from partita.runs.folder import LABELS
@@ -88,7 +88,7 @@ def _numbered(row: str, n_rows: int, has_ids: bool) -> int:
     return position
 
 
-def _where(model: Fitting, labels: RowLabels, position: int, noun: str) -> list[str]:
+def _where(model: BayesianMixture, labels: RowLabels, position: int, noun: str) -> list[str]:
     """Label, confidence and runner-up, as in labels.csv."""
     label, runner_up = int(model.labels_[position]), _runner_up(model, position)
     sure = model.probabilities_[position, label]
@@ -102,7 +102,7 @@ def _where(model: Fitting, labels: RowLabels, position: int, noun: str) -> list[
     return lines
 
 
-def _notes(model: Fitting, position: int, found: Explanation, noun: str) -> list[str]:
+def _notes(model: BayesianMixture, position: int, found: Explanation, noun: str) -> list[str]:
     """How the draws, which confidence and runner-up come from, differ from the densities that columns speak of."""
     notes = []
     if found.total < 0:
@@ -116,6 +116,6 @@ def _notes(model: Fitting, position: int, found: Explanation, noun: str) -> list
     return ["", *notes] if notes else []
 
 
-def _runner_up(model: Fitting, position: int) -> int:
+def _runner_up(model: BayesianMixture, position: int) -> int:
     one = slice(position, position + 1)
     return int(runners_up(model.labels_[one], model.probabilities_[one])[0])

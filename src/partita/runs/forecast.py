@@ -10,11 +10,11 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from partita.engines import Progress, Variational
-from partita.engines.reporting import write_status
 from partita.engines.runner import FIRST_CHECK
 from partita.priors import DirichletProcess, Prior
 from partita.running.cached import cached_property
 from partita.running.clock import running_seconds
+from partita.running.progress import write_status
 from partita.table import Table
 
 TRIAL_SHARE = 0.1  # of the time limit that the start may take,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from partita.bayesian_mixture import BayesianMixture
 from partita.files.atomic import replacing
-from partita.fitting import Fitting
 from partita.posterior.membership import runners_up
 from partita.runs.columns import DIGITS, to_csv
 from partita.runs.folder import MODEL, PREDICTIONS, SUMMARY, row_names
@@ -62,14 +62,14 @@ class EarlierRun:
         That made it.
     paths : list of Path
         Its files.
-    model : Fitting
+    model : BayesianMixture
     request : dict
         The columns that were set aside when it was made: ``id`` and ``ignore``.
     """
 
     command: str
     paths: list[Path]
-    model: Fitting
+    model: BayesianMixture
     request: dict[str, Any]
 
 
@@ -111,9 +111,9 @@ def _complete_manifest(run: Path) -> Manifest:
     return manifest
 
 
-def _load_model(path: Path) -> Fitting:
+def _load_model(path: Path) -> BayesianMixture:
     model = load(path)
-    if not isinstance(model, Fitting):
+    if not isinstance(model, BayesianMixture):
         raise ValueError(f"{str(path)!r} holds draws without a model. {_RUN}")
     return model
 
@@ -130,7 +130,9 @@ def _read_request(path: Path) -> dict[str, Any]:
     return {"id": name, "ignore": ignored}
 
 
-def predict(model: Fitting, request: dict[str, Any], table: Path, max_unpacked: int | None = None) -> Predictions:
+def predict(
+    model: BayesianMixture, request: dict[str, Any], table: Path, max_unpacked: int | None = None
+) -> Predictions:
     """Label, its probability given the groups of the run, runner-up and novelty of every row of the table's file.
 
     The columns that the run ignored, and the one that named its rows, may be there or not. ``max_unpacked`` is that of

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.fitted import Fitted
 from partita.mixture import Mixture
+from partita.mixture_answers import MixtureAnswers
 from partita.runs.clustering import Input, Run
 from partita.runs.columns import columns_of
 from partita.runs.how_found import advice, chosen_in_words, how_found
@@ -69,7 +69,7 @@ def describe_run(run: Run) -> list[str]:
     return lines + described_warnings(run.warnings, advice(run))
 
 
-def group_sizes(model: Fitted) -> np.ndarray:
+def group_sizes(model: MixtureAnswers) -> np.ndarray:
     """Rows of every group; of EM a component may have none."""
     return np.bincount(model.labels_, minlength=model.n_clusters_)
 
@@ -86,7 +86,7 @@ def describe_groups(run: Run) -> list[str]:
     return lines if left <= 0 else [*lines[:MOST_GROUPS], f"and {count_of(left, 'group')} more: see profile.csv"]
 
 
-def confidence(model: Fitted) -> np.ndarray:
+def confidence(model: MixtureAnswers) -> np.ndarray:
     """The probability of every row's own label."""
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
 

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 
 from partita.files.layout import UnknownClassError
 from partita.parameters import KINDS, Named, Parameters
-from partita.priors import Prior
 
 _NUMBERS = re.compile(r"[<>|][biuf][1248]")
 
@@ -109,7 +108,7 @@ def _object(content: Mapping[str, Any]) -> Any:
     return kind(**options_from_json(kind, content["options"]))
 
 
-def record_of(prior: Prior) -> dict[str, Any]:
+def record_of(prior: Named) -> dict[str, Any]:
     """What provenance says of a prior: its words, and its options (None where its class is not registered)."""
     options = to_json(prior) if prior.is_known() else None
     return {"prior": repr(prior), "prior_options": options}

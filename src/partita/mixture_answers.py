@@ -1,46 +1,46 @@
 """What a fitted mixture answers: which cluster a row belongs to, how dense it is, why, and new rows."""
 
-import os
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, softmax
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
 
-from partita.engines.responsibilities import PosteriorPlan, posterior_given
-from partita.families.base import Cells
+from partita.engines.outcome import Outcome
 from partita.model.explanation import Explanation, explain, read_row
 from partita.model.grouping import Grouping
 from partita.model.model import Model
-from partita.model.predictive import Clusters, is_far, log_posterior_predictive
+from partita.model.predictive import Clusters, log_posterior_predictive
 from partita.model.profile import cluster_means, profile
 from partita.parameters import whole_number
 from partita.posterior import Estimate, Loss, Posterior
 from partita.posterior.estimate import estimate_given
 from partita.posterior.hierarchy import Hierarchy, hierarchy, summed
-from partita.posterior.membership import runners_up
-from partita.table import Schema, Table
+from partita.table import Table
 from partita.table.row_positions import position_of
-from partita.wording import name_some, printable_errors
+from partita.table_estimator import TableEstimator
+from partita.wording import name_some
 
 
-class Fitted:
-    """The answers of a `Mixture`; `fit` leaves what they are read from."""
+class MixtureAnswers(TableEstimator):
+    """Answers that are read from an `Outcome`, and from the groups that were formed of its clusters."""
 
     loss: str | Loss
     entropy: float
     labels_: np.ndarray
     probabilities_: np.ndarray
     n_clusters_: int
-    _model: Model
-    _clusters: Clusters
-    _entropy: Any
-    _edition: int
-    _posterior: Posterior
-    _posterior_plan: PosteriorPlan  # of engines whose draws are made when asked for
-    _pieces: tuple[np.ndarray, np.ndarray]  # labels and probabilities of the clusters that groups were formed of
+    _outcome: Outcome
     _grouping: Grouping | None = None  # where a number of groups was asked for
+
+    @property
+    def _model(self) -> Model:
+        return self._outcome.model
+
+    @property
+    def _clusters(self) -> Clusters:
+        return self._outcome.clusters
 
     @property
     def posterior_(self) -> Posterior:
@@ -49,11 +49,9 @@ class Fitted:
         EM takes its parameters as known. Of the variational engines these are draws from q(Z).
         """
         check_is_fitted(self)
-        if "_posterior" not in vars(self):
-            self._posterior = posterior_given(
-                self._model, self._clusters, self._estimate_of_pieces()[1], self._posterior_plan, self._rng(4)
-            )
-        return self._posterior
+        if self._outcome.posterior is None:
+            self._outcome = replace(self._outcome, posterior=self._outcome.drawn(self._rng(4)))
+        return self._outcome.posterior  # type: ignore[return-value]
 
     @property
     def estimate_(self) -> Estimate:
@@ -70,7 +68,7 @@ class Fitted:
                 posterior.weights,
                 self.loss,
                 entropy=self.entropy,
-                support_cost=self.__dict__.get("_support_cost", 0.0),
+                support_cost=self._outcome.notes.get("support_cost", 0.0),
             )
             self._described = (posterior, self.labels_, found)
         return found
@@ -114,23 +112,6 @@ class Fitted:
         n_samples = whole_number("n_samples", n_samples, 1)
         cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
         return self._rows_like(self._model.table, cells), np.append(self._groups(), -1)[labels]
-
-    def to_frame(self) -> Any:
-        """Label, confidence and runner-up of every row, with the index of the frame that came in.
-
-        ``runner_up`` is the second most probable label, -1 where there is only one cluster. When some rows have
-        no observed cell, a fourth column ``empty`` tells which: their label is the prior's answer.
-        """
-        check_is_fitted(self)
-        rows = np.arange(self.labels_.size)
-        columns = {
-            "label": self.labels_,
-            "confidence": self.probabilities_[rows, self.labels_],
-            "runner_up": runners_up(self.labels_, self.probabilities_),
-        }
-        if self._model.table.empty_rows.any():
-            columns["empty"] = self._model.table.empty_rows
-        return self._model.table.frame_like(columns)
 
     @property
     def profile_(self) -> Any:
@@ -189,9 +170,10 @@ class Fitted:
         compares the two.
         """
         check_is_fitted(self)
-        pieces, probabilities = self._estimate_of_pieces()
-        shares = self._membership_of_pieces(self._model.table)
-        return replace(hierarchy(pieces, shares, self._model.row_weights, criterion), memberships=probabilities)
+        model, outcome = self._model, self._outcome
+        shares = outcome.clusters.membership(model, model.table)
+        found = hierarchy(outcome.labels, shares, model.row_weights, criterion)
+        return replace(found, memberships=outcome.probabilities)
 
     def explain(self, row: Any) -> Explanation:
         """Why a row is in its cluster rather than in the most probable other one: nats per column.
@@ -226,41 +208,10 @@ class Fitted:
         chosen = self._model.table.take(np.array([position]))
         return explain(self._model, self._clusters, self._groups(), chosen, int(self.labels_[position]))
 
-    def _rows_like(self, table: Table, cells: Cells) -> Any:
-        columns = table.decode(*cells)
-        if table.origin.library is None and not table.schema.categorical:
-            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
-        return table.frame_like(columns, index=range(len(cells.numeric)))
-
     def _groups(self) -> np.ndarray:
         """The group of every cluster: its own, unless groups were formed of them."""
         groups = None if self._grouping is None else self._grouping.groups
         return np.arange(self._clusters.log_seats.size - 1) if groups is None else groups
 
-    def _estimate_of_pieces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and probabilities of the clusters, whatever groups were formed of them."""
-        return vars(self).get("_pieces", (self.labels_, self.probabilities_))
-
     def _membership(self, table: Table) -> np.ndarray:
-        return summed(self._membership_of_pieces(table), self._groups())
-
-    def _membership_of_pieces(self, table: Table) -> np.ndarray:
-        logs = self._clusters.log_joint(self._model, table)[:, :-1]
-        logs[is_far(logs)] = self._clusters.log_seats[:-1]
-        return softmax(logs, axis=1)
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        if not isinstance(X, str | os.PathLike | Table):
-            with printable_errors():
-                _check_feature_names(self, X, reset=False)
-        if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
-            _check_n_features(self, X, reset=False)
-        return self._read_table(X, self._model.table.schema)
-
-    def _read_table(self, X: Any, schema: Schema) -> Table:
-        """Read what is asked about as `fit` read the table that it learned ``schema`` from."""
-        return Table.read(X, schema=schema)
-
-    def _rng(self, stream: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(2**20 + stream,)))
+        return summed(self._clusters.membership(self._model, table), self._groups())

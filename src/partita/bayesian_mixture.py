@@ -1,0 +1,215 @@
+"""What every Bayesian mixture's `fit` does once it has a table: run an engine, keep its outcome, form groups."""
+
+import warnings
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from partita.engines import Engine, Outcome, outcome_checks
+from partita.engines.outcome import Kept
+from partita.engines.runner import Plan
+from partita.engines.steps import Steps
+from partita.engines.table_reader import TableReader
+from partita.families import Family, family_from
+from partita.families.dirichlet_categorical import LARGEST_TOTAL
+from partita.mixture_answers import MixtureAnswers
+from partita.model.grouping import Grouping, answer, check_grouping, prior_of
+from partita.model.model import Model
+from partita.parameters import check_random_state
+from partita.posterior.hierarchy import summed
+from partita.priors import Gamma, Prior, StickBreaking
+from partita.running.clock import running_seconds
+from partita.table import Table
+
+EDITION = 2
+"""Of the defaults of families and priors: a file says by which its model was made."""
+
+
+class Options(NamedTuple):
+    """The options of an estimator, checked, names turned into the objects they stand for."""
+
+    plan: Plan
+    engine: Engine
+    prior: Prior  # as the engine runs it
+    family: str | Family
+    n_groups: int | None = None  # that labels are to have
+
+    def model(self, table: Table, weights: np.ndarray, **how: Any) -> Model:
+        """The model of a table; see `build_model`."""
+        return build_model(self.family, table, self.prior, weights, fixed=not self.engine.learns, **how)
+
+    def begun(self) -> "Options":
+        """The options with a plan whose time runs from now on."""
+        return self._replace(plan=replace(self.plan, started=running_seconds()))
+
+    def with_components(self, n_components: Any) -> "Options":
+        """The options with a prior of so many components, none of which needs support: they were asked for."""
+        estimate = self.plan.estimate
+        estimate = estimate._replace(options=replace(estimate.options, min_support=0.0))
+        prior = self.engine.prior_for(prior_of(n_components))
+        return self._replace(prior=prior, plan=replace(self.plan, estimate=estimate))
+
+
+class BayesianMixture(MixtureAnswers):
+    """A `fit` that ends in labels; an estimator brings its options and the table."""
+
+    _left_by_fit = ("_table", "_entropy", "_edition", "_outcome", "_grouping", "_profile", "_described")
+    _truncations: ClassVar[tuple[type[Prior], ...]] = (StickBreaking,)  # priors whose components stand for more
+
+    random_state: Any
+    n_jobs: int | None
+    _edition: int
+
+    @abstractmethod
+    def _options(self) -> Options:
+        """The options, checked."""
+
+    def check(self) -> None:
+        """Refuse options outside their range, as `fit` does, without a table."""
+        self._options()
+        check_random_state(self.random_state)
+
+    @property
+    def steps_(self) -> Steps:
+        """The halves of an iteration of "vb", for machines that have a part of the rows or columns each.
+
+        Bound to the fitted model and to how it reads rows; ``state_`` is where the fit ended.
+        """
+        outcome = self._outcome
+        if not hasattr(outcome.engine, "steps"):
+            raise AttributeError(f"steps_ is for engine='vb', and the engine is {outcome.engine!r}.")
+        return outcome.engine.steps(outcome.model, self._reader())
+
+    def _keep(self, outcome: Outcome, seed: np.random.SeedSequence) -> None:
+        """Become what an engine has found, and pass its warnings on."""
+        self._forget()
+        self._entropy, self._edition = seed.entropy, EDITION
+        self._answer_from(outcome)
+        for words in (*outcome.warnings, *self._fullness(outcome)):
+            warnings.warn(words, ConvergenceWarning, stacklevel=3)
+
+    def _answer_from(self, outcome: Outcome) -> None:
+        self._outcome, self.engine_ = outcome, outcome.engine
+        self.labels_, self.probabilities_ = outcome.labels, outcome.probabilities
+        self.n_clusters_ = outcome.probabilities.shape[1]
+        self.converged_ = outcome.converged
+        for name, value in outcome.notes.items():
+            setattr(self, f"{name}_", value)
+        if outcome.diagnostics is not None:
+            self.diagnostics_ = outcome.diagnostics
+        if outcome.state is not None:
+            self.state_ = outcome.state
+
+    def _fullness(self, outcome: Outcome) -> tuple[str, ...]:
+        """That a truncated prior may have had too few components."""
+        prior: Any = outcome.model.prior
+        if not (outcome.engine.truncates and isinstance(prior, self._truncations)):
+            return ()
+        if not 1 < outcome.probabilities.shape[1] == prior.n_components < outcome.model.total:
+            return ()
+        return (
+            f"All {prior.n_components} components are in use, so there may be more clusters than could be found: "
+            "allow more components (n_components of the prior, or truncation of the engine).",
+        )
+
+    def _form_groups(self, model: Model, options: Options, seed: np.random.SeedSequence) -> None:
+        """Give the labels as many groups as were asked for: merge pieces, or fit again with so many components."""
+        if options.n_groups is None:
+            return
+        wanted, found = options.n_groups, self.n_clusters_
+        if found >= wanted:
+            self._group(answer(wanted, found, self.hierarchy().groups(wanted) if found > wanted else None))
+            return
+        again = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, wanted))
+        options = options.with_components(wanted).begun()
+        self._keep(options.engine.fit(replace(model, prior=options.prior), options.plan, again), again)
+        occupied = np.unique(self.labels_).size
+        self._group(answer(wanted, found, None, occupied))
+        if occupied < wanted:
+            warnings.warn(self.groups_note_, ConvergenceWarning, stacklevel=3)
+
+    def _group(self, grouping: Grouping) -> None:
+        """Report groups instead of pieces, which the outcome keeps."""
+        self._grouping, self.groups_note_ = grouping, grouping.note
+        if grouping.groups is not None:
+            self.labels_ = grouping.groups[self._outcome.labels]
+            self.probabilities_ = summed(self._outcome.probabilities, grouping.groups)
+        self.n_clusters_ = self.probabilities_.shape[1]
+
+    def _reader(self) -> TableReader:
+        """What reads raw rows as `fit` does."""
+        return TableReader(self.table_.schema)
+
+    def _restore(
+        self,
+        table: Table,
+        weights: np.ndarray,
+        kept: Kept,
+        grouping: Any,
+        entropy: Any,
+        *,
+        weighted: bool,
+        edition: int,
+    ) -> None:
+        """Become what `fit` left, from the parts that a file holds; parts that do not fit each other are refused.
+
+        ``grouping``: how a wish for a number of groups was answered. ``weighted`` and ``edition``: see `build_model`.
+        """
+        options, self._entropy, self._edition = self._options(), entropy, edition
+        check_grouping(options.n_groups, grouping, kept.probabilities.shape[1])
+        if grouping is not None and grouping["refitted"]:
+            options = options.with_components(options.n_groups)
+        outcome_checks.check_draws(options.engine.n_chains(options.plan), weights, kept.posterior)
+        outcome_checks.check_estimate(kept.probabilities)
+        fixed = edition == 1 or not options.engine.learns
+        prior = of_first_edition(options.prior) if edition == 1 else options.prior
+        model = build_model(options.family, table, prior, weights, weighted=weighted, fixed=fixed)
+        self._keep_table(table)
+        self._answer_from(options.engine.restore(model, kept))
+        if hasattr(self, "diagnostics_"):
+            self.diagnostics_ = replace(self.diagnostics_, groups=self.estimate_.verdict)
+        if grouping is not None:
+            self._group(Grouping(**grouping))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the profile and the estimate, which are computed again where they are needed."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_profile", "_described")}
+
+
+def build_model(
+    family: str | Family,
+    table: Table,
+    prior: Prior,
+    weights: np.ndarray,
+    *,
+    weighted: bool = True,
+    fixed: bool = False,
+) -> Model:
+    """The model of a table; rows without any observed cell teach nothing, whatever their weight.
+
+    Parameters
+    ----------
+    weighted : bool
+        Whether the family's open numbers come from the rows with their weights; else from every row once.
+    fixed : bool
+        Whether the engine learns nothing unasked.
+    """
+    weights = np.where(table.empty_rows, 0, weights)
+    taught = table.take(weights > 0)
+    if weighted:
+        taught = replace(taught, weights=weights[weights > 0])
+    chosen = family_from(family, taught, fixed=fixed)
+    likelihood = chosen.resolve_fixed(taught) if fixed else chosen.resolve(taught)
+    if weights.sum() >= LARGEST_TOTAL:
+        raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
+    return Model(likelihood, prior, table, weights)
+
+
+def of_first_edition(prior: Prior) -> Prior:
+    """The prior as it was when every open concentration had the same hyperprior."""
+    return clone(prior).set_params(concentration=Gamma(1.0, 1.0)) if prior.concentration is None else prior

@@ -1,0 +1,102 @@
+"""What every estimator of a table has, whatever it finds: reading, names, frames, files."""
+
+import os
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from partita.families.base import Cells
+from partita.parameters import stream_of
+from partita.posterior.membership import runners_up
+from partita.table import Schema, Table
+from partita.wording import printable_errors
+
+
+class TableEstimator:
+    """Reads tables, knows their columns, and answers in frames of the kind that came in.
+
+    A ``fit`` calls `_keep_table` and leaves ``labels_`` and, where it has some, ``probabilities_``.
+    """
+
+    #: What ``fit`` leaves besides attributes that end with an underscore.
+    _left_by_fit: ClassVar[Iterable[str]] = ("_table", "_entropy")
+
+    labels_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _table: Table
+    _entropy: Any  # the root of all random numbers of the fit
+
+    @property
+    def table_(self) -> Table:
+        """The table that was fitted: typed columns, missing cells, names and units."""
+        check_is_fitted(self)
+        return self._table
+
+    def to_frame(self) -> Any:
+        """Label, confidence and runner-up of every row, with the index of the frame that came in.
+
+        ``runner_up`` is the second most probable label, -1 where there is only one cluster. When some rows have
+        no observed cell, a fourth column ``empty`` tells which: their label is the prior's answer.
+        """
+        check_is_fitted(self)
+        columns = {"label": self.labels_}
+        if hasattr(self, "probabilities_"):
+            columns["confidence"] = self.probabilities_[np.arange(self.labels_.size), self.labels_]
+            columns["runner_up"] = runners_up(self.labels_, self.probabilities_)
+        if self.table_.empty_rows.any():
+            columns["empty"] = self.table_.empty_rows
+        return self.table_.frame_like(columns)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.
+
+        The file holds options, table, draws and estimate, and nothing that runs: see ``docs/file-format.md``.
+        """
+        from partita.saving import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    def _keep_table(self, table: Table, X: Any = None) -> None:
+        """Keep the table, and the names of its columns as scikit-learn reads them from ``X``."""
+        self._table = table
+        if X is not None and not isinstance(X, str | os.PathLike | Table):
+            with printable_errors():
+                _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            return
+        self.n_features_in_ = len(table.names)
+        if X is not None and not table.schema.names_are_automatic:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has left."""
+        for name in [name for name in vars(self) if name.endswith("_") or name in self._left_by_fit]:
+            delattr(self, name)
+
+    def _read(self, X: Any) -> Table:
+        """Rows that are asked about, with the columns of the fit."""
+        check_is_fitted(self)
+        if not isinstance(X, str | os.PathLike | Table):
+            with printable_errors():
+                _check_feature_names(self, X, reset=False)
+        if len(getattr(X, "shape", ())) == 2:  # anything else is judged by the table
+            _check_n_features(self, X, reset=False)
+        return self._read_table(X, self.table_.schema)
+
+    def _read_table(self, X: Any, schema: Schema) -> Table:
+        """Read what is asked about as `fit` read the table that it learned ``schema`` from."""
+        return Table.read(X, schema=schema)
+
+    def _rows_like(self, table: Table, cells: Cells) -> Any:
+        """Simulated cells as rows of the kind that came in."""
+        columns = table.decode(*cells)
+        if table.origin.library is None and not table.schema.categorical:
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
+        return table.frame_like(columns, index=range(len(cells.numeric)))
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return stream_of(self._entropy, stream)
