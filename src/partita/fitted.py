@@ -13,11 +13,11 @@ from partita.explanation import Explanation, explain, read_row
 from partita.families.base import Cells
 from partita.grouping import Grouping
 from partita.hierarchy import Hierarchy, hierarchy, summed
-from partita.parameters import whole_number
+from partita.parameters import seed_from, whole_number
 from partita.posterior import Estimate, Loss, Posterior
 from partita.posterior.estimate import estimate_given
 from partita.posterior.membership import runners_up
-from partita.predictive import Clusters, is_far, log_posterior_predictive
+from partita.predictive import Clusters, is_far, log_posterior_predictive, simulate_prior
 from partita.printable import printable_errors
 from partita.profile import cluster_means, profile
 from partita.responsibilities import PosteriorPlan, posterior_given
@@ -31,6 +31,7 @@ class Fitted:
 
     loss: str | Loss
     entropy: float
+    random_state: Any
     labels_: np.ndarray
     probabilities_: np.ndarray
     n_clusters_: int
@@ -115,6 +116,38 @@ class Fitted:
         n_samples = whole_number("n_samples", n_samples, 1)
         cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
         return self._rows_like(self._model.table, cells), np.append(self._groups(), -1)[labels]
+
+    def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
+        """Rows of a table that the model could have produced before it saw any, and the cluster of each.
+
+        The prior's draw of a partition, a draw of every cluster's parameters, then a row from each row's cluster.
+
+        Parameters
+        ----------
+        n_samples : int
+            Rows of the table.
+        like : table, optional
+            What the rows are to look like: columns, their types, and all numbers of the family that were left
+            open, which are taken from it as `fit` does. By default the table of `fit`.
+
+        Returns
+        -------
+        rows, labels
+            Rows as ``like`` came: an array for an array of numbers, otherwise a frame of the same kind. Labels are
+            numbered in order of appearance.
+        """
+        n_samples = whole_number("n_samples", n_samples, 1)
+        if like is None:
+            check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
+            model, rng = self._model, self._rng(5)
+        else:
+            model, rng = self._model_like(like), np.random.default_rng(seed_from(self.random_state))
+        cells, labels = simulate_prior(model, n_samples, rng)
+        return self._rows_like(model.table, cells), labels
+
+    def _model_like(self, table: Any) -> Model:
+        """The model that `fit` would give a table, before it learns."""
+        raise NotImplementedError
 
     def to_frame(self) -> Any:
         """Label, confidence and runner-up of every row, with the index of the frame that came in.

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from partita.engines import EM, Engine
+from partita.engines.model import Model
 from partita.engines.reporting import Progress
 from partita.families import Family
 from partita.fitting import Asked, Fitting, build_model
 from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
 from partita.parameters import seed_from, whole_number
 from partita.posterior import Loss
-from partita.predictive import simulate_prior
 from partita.priors import FiniteDirichlet, Prior
 from partita.table import Table
 
@@ -190,36 +189,10 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
             return FiniteDirichlet(n_components=self.n_clusters)
         return self.prior
 
-    def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
-        """Rows of a table that the model could have produced before it saw any, and the cluster of each.
-
-        The prior's draw of a partition, a draw of every cluster's parameters, then a row from each row's cluster.
-
-        Parameters
-        ----------
-        n_samples : int
-            Rows of the table.
-        like : table, optional
-            What the rows are to look like: columns, their types, and all numbers of the family that were left
-            open, which are taken from it as `fit` does. By default the table of `fit`.
-
-        Returns
-        -------
-        rows, labels
-            Rows as ``like`` came: an array for an array of numbers, otherwise a frame of the same kind. Labels are
-            numbered in order of appearance.
-        """
-        n_samples = whole_number("n_samples", n_samples, 1)
-        if like is None:
-            check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
-            model, rng = self._model, self._rng(5)
-        else:
-            prior, fixed = self._one_prior(), isinstance(engine_from(self.engine), EM)
-            table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
-            model = build_model(self.family, table, prior, np.where(table.empty_rows, 0, 1), fixed=fixed)
-            rng = np.random.default_rng(seed_from(self.random_state))
-        cells, labels = simulate_prior(model, n_samples, rng)
-        return self._rows_like(model.table, cells), labels
+    def _model_like(self, table: Any) -> Model:
+        prior, fixed = self._one_prior(), isinstance(engine_from(self.engine), EM)
+        table = Table.read(table, column_types=self.column_types, standardize=self.standardize)
+        return build_model(self.family, table, prior, np.where(table.empty_rows, 0, 1), fixed=fixed)
 
     def _one_prior(self) -> Prior:
         if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:

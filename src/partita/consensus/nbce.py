@@ -13,6 +13,7 @@ from partita.consensus.canonical_table import CanonicalTable
 from partita.consensus.label_table import LabelReader, label_table
 from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
 from partita.engines import EM, ENGINES, CollapsedVariational, Engine, Progress, Variational
+from partita.engines.model import Model
 from partita.engines.variational_state import VariationalState
 from partita.families import Categorical
 from partita.fitting import Asked, Fitting, build_model, with_learned
@@ -169,6 +170,10 @@ class NBCE(Fitting, ClusterMixin, BaseEstimator):
         if n_labels == 0:
             raise ValueError("Y has no label at all: perplexity is an average over labels.")
         return float(np.exp(-self.score_samples(Y).sum() / n_labels))
+
+    def _model_like(self, table: Any) -> Model:
+        asked, table = self._asked(), label_table(table)
+        return build_model(asked.family, table, asked.priors[0], np.where(table.empty_rows, 0, 1))
 
     def _asked(self) -> Asked:
         learned = learned_from(self.learn)
