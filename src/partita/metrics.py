@@ -132,7 +132,7 @@ def partition_entropy(labels: Any, *, base: float | Literal["clusters"] | None =
         Base of the logarithm; by default nats. ``"clusters"`` is the number of clusters K: then 1 is K clusters of
         equal size, and K = 1 gives 0 (S of Franzolini and Rebaudo 2022).
     """
-    sizes = _sizes(_codes(labels))
+    sizes = _sizes(label_codes(labels))
     entropy = _entropy(sizes)
     if base is None:
         return entropy
@@ -164,15 +164,15 @@ def _contingency(found: Any, truth: Any) -> _Contingency:
 
 def _common(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels 0, 1, ... of the objects that both label."""
-    one, other = _codes(first), _codes(second)
+    one, other = label_codes(first), label_codes(second)
     if len(one) != len(other):
         raise ValueError(f"The labelings have {len(one)} and {len(other)} objects; they must be the same objects.")
     both = (one >= 0) & (other >= 0)
     return _numbered(one[both]), _numbered(other[both])
 
 
-def _codes(labels: Any) -> np.ndarray:
-    """Labels as 0, 1, ...; -1 for those that are missing."""
+def label_codes(labels: Any) -> np.ndarray:
+    """Labels of any hashable kind as 0, 1, ...; -1 for those that are missing."""
     if isinstance(labels, str | bytes) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
         raise TypeError(f"A labelling is a sequence with one label per object; got {type(labels).__name__}.")
     given = np.asarray(labels) if hasattr(labels, "__array__") else list(labels)

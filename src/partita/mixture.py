@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from partita.bayesian_mixture import BayesianMixture, Options
 from partita.engines import Engine
 from partita.families import Family
-from partita.model.predictive import simulate_prior
+from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
 from partita.posterior import Loss
@@ -196,41 +195,12 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
             prior = FiniteDirichlet(n_components=self.n_clusters)
         return engine.prior_for(prior_from(prior))
 
-    def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
-        """Rows of a table that the model could have produced before it saw any, and the cluster of each.
-
-        The prior's draw of a partition, a draw of every cluster's parameters, then a row from each row's cluster.
-
-        Parameters
-        ----------
-        n_samples : int
-            Rows of the table.
-        like : table, optional
-            What the rows are to look like: columns, their types, and all numbers of the family that were left
-            open, which are taken from it as `fit` does. By default the table of `fit`.
-
-        Returns
-        -------
-        rows, labels
-            Rows as ``like`` came: an array for an array of numbers, otherwise a frame of the same kind. Labels are
-            numbered in order of appearance.
-        """
-        n_samples = whole_number("n_samples", n_samples, 1)
-        if like is None:
-            check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
-            model, rng = self._model, self._rng(5)
-        else:
-            options = self._options_of_one_prior()
-            table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
-            model = options.model(table, np.ones(table.n_rows, np.int64))
-            rng = np.random.default_rng(seed_from(self.random_state))
-        cells, labels = simulate_prior(model, n_samples, rng)
-        return self._rows_like(model.table, cells), labels
-
-    def _options_of_one_prior(self) -> Options:
+    def _model_like(self, table: Any) -> Model:
         if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:
             raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
-        return self._options()
+        options = self._options()
+        rows = Table.read(table, column_types=self.column_types, standardize=self.standardize)
+        return options.model(rows, np.ones(rows.n_rows, np.int64))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

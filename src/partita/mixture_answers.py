@@ -11,9 +11,9 @@ from partita.engines.outcome import Outcome
 from partita.model.explanation import Explanation, explain, read_row
 from partita.model.grouping import Grouping
 from partita.model.model import Model
-from partita.model.predictive import Clusters, log_posterior_predictive
+from partita.model.predictive import Clusters, log_posterior_predictive, simulate_prior
 from partita.model.profile import cluster_means, profile
-from partita.parameters import whole_number
+from partita.parameters import seed_from, whole_number
 from partita.posterior import Estimate, Loss, Posterior
 from partita.posterior.estimate import estimate_given
 from partita.posterior.hierarchy import Hierarchy, hierarchy, summed
@@ -26,6 +26,7 @@ from partita.wording import name_some
 class MixtureAnswers(TableEstimator):
     """Answers that are read from an `Outcome`, and from the groups that were formed of its clusters."""
 
+    random_state: Any
     loss: str | Loss
     entropy: float
     labels_: np.ndarray
@@ -112,6 +113,38 @@ class MixtureAnswers(TableEstimator):
         n_samples = whole_number("n_samples", n_samples, 1)
         cells, labels = self._clusters.simulate(self._model, n_samples, self._rng(3))
         return self._rows_like(self._model.table, cells), np.append(self._groups(), -1)[labels]
+
+    def sample_prior(self, n_samples: int = 100, *, like: Any = None) -> tuple[Any, np.ndarray]:
+        """Rows of a table that the model could have produced before it saw any, and the cluster of each.
+
+        The prior's draw of a partition, a draw of every cluster's parameters, then a row from each row's cluster.
+
+        Parameters
+        ----------
+        n_samples : int
+            Rows of the table.
+        like : table, optional
+            What the rows are to look like: columns, their types, and all numbers of the family that were left
+            open, which are taken from it as `fit` does. By default the table of `fit`.
+
+        Returns
+        -------
+        rows, labels
+            Rows as ``like`` came: an array for an array of numbers, otherwise a frame of the same kind. Labels are
+            numbered in order of appearance.
+        """
+        n_samples = whole_number("n_samples", n_samples, 1)
+        if like is None:
+            check_is_fitted(self, msg="sample_prior needs a table to go by: pass like=X, or call fit first.")
+            model, rng = self._model, self._rng(5)
+        else:
+            model, rng = self._model_like(like), np.random.default_rng(seed_from(self.random_state))
+        cells, labels = simulate_prior(model, n_samples, rng)
+        return self._rows_like(model.table, cells), labels
+
+    def _model_like(self, table: Any) -> Model:
+        """The model that `fit` would give a table, before it learns."""
+        raise NotImplementedError
 
     @property
     def profile_(self) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from tests.consensus.ensembles import GOLDEN, categorical, noisy_copies, quick, unconverged_is_fine
 
@@ -250,6 +250,43 @@ class TestAnswers:
         seen = clusters >= 0  # not of a cluster that is yet to come
         np.testing.assert_allclose(np.bincount(clusters[seen]) / 400, np.bincount(fitted.labels_) / 90, atol=0.1)
         assert np.mean(fitted.predict(np.asarray(objects))[seen] == clusters[seen]) > 0.9
+
+
+class TestPriorPredictive:
+    """Labels from the prior: a partition, shares of labels for every cluster and clustering, then labels."""
+
+    @pytest.mark.parametrize(
+        "prior", [StickBreaking(n_components=4, concentration=2.0), DirichletProcess(concentration=2.0)]
+    )
+    def test_two_objects_agree_as_often_as_they_should(self, prior):
+        beta, like, n = 0.7, GOLDEN, 4000
+        model = NBCE(prior=prior, pseudocount=beta, learn=())
+        draws = [model.set_params(random_state=seed).sample_prior(2, like=like) for seed in range(n)]
+        together = np.exp(prior.log_probability([0, 0]))
+        assert np.mean([first == second for _, (first, second) in draws]) == pytest.approx(
+            together, abs=5 / np.sqrt(4 * n)
+        )
+        cells = np.array([np.asarray(rows) for rows, _ in draws])
+        for m, n_labels in enumerate([2, 3, 2]):
+            own = np.unique(GOLDEN[:, m][GOLDEN[:, m] >= 0])
+            assert set(cells[:, :, m].ravel()) == set(own)
+            agree = together * (beta + 1) / (n_labels * beta + 1) + (1 - together) / n_labels
+            assert np.mean(cells[:, 0, m] == cells[:, 1, m]) == pytest.approx(agree, abs=5 / np.sqrt(4 * n))
+
+    def test_a_fitted_one_knows_its_labels(self, ensemble, fitted):
+        rows, labels = fitted.sample_prior(50)
+        assert np.asarray(rows).shape == (50, 6)
+        assert labels[0] == 0
+        frame = pd.DataFrame({"ours": ["a", "b", "b"], "theirs": [1, 2, 1]})
+        rows, _ = NBCE(random_state=0).sample_prior(20, like=frame)
+        assert list(rows.columns) == ["ours", "theirs"]
+        assert set(rows["ours"]) <= {"a", "b"}
+        rows, _ = NBCE(random_state=0, engine="vb").sample_prior(5, like=Partitions(ensemble[0].T))
+        assert np.asarray(rows).shape == (5, 6)
+
+    def test_an_unfitted_one_must_be_told(self):
+        with pytest.raises(NotFittedError, match="pass like=X, or call fit first"):
+            NBCE().sample_prior(3)
 
 
 class TestKept:

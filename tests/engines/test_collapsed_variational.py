@@ -114,6 +114,7 @@ class TestBounds:
         assert evidence == pytest.approx(EVIDENCE[model.prior.name], abs=1e-9)
         assert reported == pytest.approx(variational_bound(model, state), abs=1e-9)
         assert evidence >= collapsed >= reported
+        assert CollapsedVariational().collapsed_bound(state, model) == pytest.approx(collapsed, abs=1e-9)
         return collapsed, reported
 
     @pytest.mark.parametrize("sharpness", [0.2, 1.0, 50.0])
@@ -136,6 +137,48 @@ class TestBounds:
         model = CATEGORICAL.model(prior)
         collapsed, reported = self.check(model, at(model, np.eye(3)[[0, 0, 1, 2, 2, 1]]))
         assert collapsed == pytest.approx(reported, abs=1e-10)
+
+
+@pytest.mark.parametrize("example", alone(WITHOUT_DRAWN_CELLS))
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.name)
+def test_the_collapsed_bound_of_every_family_is_the_enumerated_one(example, prior):
+    model = example.model(prior)
+    state = at(model, random_resp(model.table.n_rows, 2, 5))  # of three components one holds nothing
+    evidence, collapsed = enumerated_bounds(prior, example.subsets(), state.resp)
+    assert CollapsedVariational().collapsed_bound(state, model) == pytest.approx(collapsed, abs=1e-8)
+    assert evidence >= collapsed >= bound(model, state)
+
+
+@pytest.mark.xdist_group("DirichletCategorical")
+class TestCollapsedBound:
+    def test_a_weight_is_that_many_rows_of_the_same_responsibilities(self):
+        weights = np.array([1, 2, 1, 3, 1, 1])
+        weighted, plain = CATEGORICAL.model(PRIORS[0], weights), CATEGORICAL.model(PRIORS[0])
+        copies = np.repeat(np.arange(6), weights)
+        repeated = replace(plain, table=plain.table.take(copies), row_weights=np.ones(9, np.int64))
+        resp = random_resp(6, 3, 4)
+        bounds = [
+            CollapsedVariational().collapsed_bound(at(model, shares), model)
+            for model, shares in ((weighted, resp), (repeated, resp[copies]))
+        ]
+        assert bounds[0] == pytest.approx(bounds[1], abs=1e-9)
+
+    def test_what_is_learned_counts_as_in_the_bound_of_every_step(self):
+        model = CATEGORICAL.model(FiniteDirichlet(n_components=3, concentration=Gamma(2.0, 1.0)))
+        certain = at(model, np.eye(3)[[0, 0, 1, 2, 2, 1]])
+        collapsed = CollapsedVariational().collapsed_bound(certain, model)
+        assert collapsed == pytest.approx(bound(model, certain), abs=1e-10)
+
+    def test_many_rows_or_components_are_refused(self):
+        many = CATEGORICAL.model(PRIORS[0], [3, 3, 3, 3, 3, 2])
+        with pytest.raises(ValueError, match=r"at most 16 rows .* here are 17 rows and 3 components"):
+            CollapsedVariational().collapsed_bound(at(many, random_resp(6, 3, 0)), many)
+        wide = CATEGORICAL.model(FiniteDirichlet(n_components=20, concentration=1.0), [2, 2, 2, 2, 2, 2])
+        with pytest.raises(ValueError, match="here are 12 rows and 20 components"):
+            CollapsedVariational().collapsed_bound(at(wide, random_resp(6, 20, 0)), wide)
+        few = CATEGORICAL.model(FiniteDirichlet(n_components=70, concentration=1.0), [1, 1, 0, 0, 0, 0]).taught()
+        with pytest.raises(ValueError, match="here are 2 rows and 70 components"):
+            CollapsedVariational().collapsed_bound(at(few, random_resp(2, 70, 0)), few)
 
 
 # --- invariances ----------------------------------------------------------------------------------

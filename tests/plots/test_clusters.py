@@ -124,27 +124,29 @@ def test_a_group_without_both_cells_has_no_ellipse():
 @full
 def test_what_cannot_be_shown_is_refused():
     model = quick(draws=10).fit(three_groups())
-    with pytest.raises(ValueError, match="two column names or positions; got 'x0'"):
-        clusters_data(model, "x0")
-    with pytest.raises(ValueError, match=r"two column names or positions; got \['x0'\]"):
-        clusters_data(model, ["x0"])
+    for wrong in ([], ["x0", "x1", "x0"]):
+        with pytest.raises(ValueError, match=r"one or two column names or positions; got \["):
+            clusters_data(model, wrong)
     with pytest.raises(ValueError, match="two different columns; got 'x1' twice"):
         clusters_data(model, ["x1", 1])
     for unknown in ("x7", 2, -1, None):
         with pytest.raises(ValueError, match="is no column of numbers in use; these are 'x0', 'x1'"):
             clusters_data(model, [0, unknown])
-    with pytest.raises(TypeError, match="draws a fitted Mixture, got Posterior"):
+    with pytest.raises(TypeError, match=r"draws a fitted Mixture, got Posterior\. Of any other table pass its groups"):
         clusters(Posterior([[0, 1]]))
     with pytest.raises(NotFittedError):
         clusters(Mixture())
 
 
 @mixed
-def test_a_table_without_two_columns_of_numbers_is_refused():
+def test_a_table_with_one_column_of_numbers_is_counted_along_it():
     table = pd.DataFrame({"size": three_groups()[:, 0], "kind": np.tile(["a", "b", "c"], 30)})
-    for columns in (None, ["size", "kind"]):
-        with pytest.raises(ValueError, match="needs two columns of numbers, and the table has only 'size'"):
-            clusters(quick(draws=10).fit(table), columns)
+    model = quick(draws=10).fit(table)
+    assert clusters_data(model).columns == clusters_data(model, "size").columns == ("size",)
+    with pytest.raises(ValueError, match="'kind' is no column of numbers in use; these are 'size'"):
+        clusters(model, ["size", "kind"])
+    with pytest.raises(ValueError, match="no column of numbers to draw"):
+        clusters(table[["kind"]], labels=model.labels_)
 
 
 @diagonal
@@ -194,3 +196,91 @@ def test_rows_have_the_colour_of_their_group_and_are_paler_where_uncertain():
         np.testing.assert_allclose(to_rgb(color), own[row])
     assert len(points.get_offsets()) == 90
     assert len(ax.lines) == len(ax.texts) == model.n_clusters_
+
+
+def test_any_table_is_coloured_by_any_labels():
+    X = three_groups()
+    groups = np.where(X[:, 1] > 200, "tall", "short").astype(object)
+    groups[[3, 8]] = None, np.nan
+    data = clusters_data(pd.DataFrame(X, columns=["width", "height"]), ["height", "width"], labels=groups)
+    assert set(data.names) == {"tall", "short"}
+    np.testing.assert_allclose(data.points, X[data.positions][:, ::-1])
+    assert sorted(data.positions) == list(range(90))
+    np.testing.assert_array_equal(data.positions[data.labels < 0], [3, 8])
+    assert (data.confidence == 1.0).all()
+    for k, name in enumerate(data.names):
+        own = groups == name
+        assert {groups[i] for i in data.positions[data.labels == k]} == {name}
+        assert data.sizes[k] == own.sum()
+        np.testing.assert_allclose(data.means[k], X[own].mean(axis=0)[::-1])
+        np.testing.assert_allclose(data.covariances[k], np.cov(X[own, ::-1].T, bias=True))
+
+
+def test_numbers_as_labels_keep_their_order_and_their_names():
+    X = three_groups(40)
+    labels = np.where(X[:, 1] > 450, 7, np.where(X[:, 1] > 200, 3, -1))
+    for given in (labels, labels.tolist(), np.where(labels < 0, np.nan, labels)):
+        data = clusters_data(X, labels=given)
+        assert data.names == ("3", "7")
+        np.testing.assert_array_equal(np.array([3, 7, -1])[data.labels], labels[data.positions])
+
+
+@full
+def test_a_mixture_can_be_coloured_by_other_labels_than_its_own():
+    X = three_groups()
+    model = quick(draws=10).fit(X, sample_weight=np.arange(90) % 3)
+    other = np.arange(90) % 2
+    data = clusters_data(model, labels=other)
+    assert data.sizes.tolist() == [45, 45]
+    own = other == 1
+    np.testing.assert_allclose(data.means[1], np.average(X[own], axis=0, weights=(np.arange(90) % 3)[own]))
+
+
+@pytest.mark.parametrize("n", [1, 40, 6000])
+def test_rows_of_one_column_are_all_counted(n):
+    cells = np.random.default_rng(n).normal(size=n)
+    labels = np.where(cells > 0.5, "b", np.where(cells < -1.0, None, "a"))
+    data = clusters_data(cells, labels=labels)
+    edges, counts = data.histogram()
+    assert counts.sum() == n
+    assert len(edges) - 1 == np.clip(np.ceil(3 * n ** (1 / 3)), 15, 60)
+    inside = (cells[:, None] >= edges[:-1]) & ((cells[:, None] < edges[1:]) | (edges[1:] == edges[-1]))
+    for name, count in zip([*data.names, None], counts):
+        np.testing.assert_array_equal(count, inside[labels == name].sum(axis=0))
+
+
+def test_whole_numbers_have_a_bar_each():
+    edges, counts = clusters_data(pd.Series([2, 2, 3, 6], name="visits"), labels=[0, 1, 1, 1]).histogram()
+    np.testing.assert_array_equal(edges, [1.5, 2.5, 3.5, 4.5, 5.5, 6.5])
+    assert counts.tolist() == [[1, 0, 0, 0, 0], [1, 1, 0, 0, 1], [0, 0, 0, 0, 0]]
+
+
+def test_bars_stand_on_each_other_and_are_named():
+    series = pd.Series([1.0, 1.1, 1.2, 5.0, 5.1], name="size")
+    ax = clusters(series, labels=["few", "few", "few", "many", -1])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("size", "rows")
+    assert ax.get_title("left") == "5 rows, 2 groups (1 not labelled)"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["few", "many", "not labelled"]
+    tops = [(bar.get_y(), bar.get_height()) for bar in ax.patches if bar.get_height()]
+    assert tops == [(0, 3), (0, 1), (1, 1)]
+    assert to_rgb(ax.patches[0].get_facecolor()) == pytest.approx(cluster_colors()[0])
+    ax.figure.draw_without_rendering()
+
+
+def test_points_that_are_not_labelled_are_grey_and_underneath():
+    X = three_groups(30)
+    labels = np.arange(30) % 3 - 1
+    ax = clusters(X, labels=labels)
+    colors = ax.collections[0].get_facecolors()[:, :3]
+    grey = np.abs(colors - 0.8).max(axis=1) < 0.01
+    assert grey.tolist() == [True] * 10 + [False] * 20
+    assert [text.get_text() for text in ax.texts] == ["0", "1"]
+    assert ax.get_title("left") == "30 rows, 2 groups (10 not labelled)"
+    assert len(ax.lines) == 2
+    plain = clusters(X, labels=labels, ellipses=False)
+    assert (len(plain.lines), len(plain.texts)) == (0, 2)
+
+
+def test_labels_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="labels must be one per row, 30; got 29"):
+        clusters(three_groups(30), labels=np.zeros(29, int))

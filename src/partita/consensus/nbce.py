@@ -13,6 +13,7 @@ from partita.consensus.canonical_table import CanonicalTable
 from partita.consensus.label_table import LabelReader, label_table
 from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
 from partita.engines import ENGINES, Engine, Progress
+from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
 from partita.partitions import Partitions
@@ -169,6 +170,10 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         if n_labels == 0:
             raise ValueError("Y has no label at all: perplexity is an average over labels.")
         return float(np.exp(-self.score_samples(Y).sum() / n_labels))
+
+    def _model_like(self, table: Any) -> Model:
+        labels = label_table(table)
+        return self._options().model(labels, np.ones(labels.n_rows, np.int64))
 
     def _options(self) -> Options:
         learned = learned_from(self.learn)

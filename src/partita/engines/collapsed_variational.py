@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from partita.engines.approximation import Approximator
+from partita.engines.collapsed_bound import collapsed_bound
 from partita.engines.collapsed_state import (
     CollapsedVariationalState,
     arranged,
@@ -173,6 +174,21 @@ class CollapsedVariational(Approximator, name="cvb"):
     def responsibilities(self, state: CollapsedVariationalState, model: Model) -> np.ndarray:
         """Shares (n, K) of the model's rows."""
         return state.resp
+
+    def collapsed_bound(self, state: CollapsedVariationalState, model: Model) -> float:
+        """The collapsed bound itself, L_CVB = E_q log p(rows, labels) + H(q), of a few rows: a sum over all labels.
+
+        It is between the bound that a step reports and the log evidence, and in the same units as the former: those of
+        the model, with the log densities of what is learned. The sum over labellings is one over the sizes that
+        components can have and, component by component, over the subsets of rows that it can hold. Cost O(2^n K) for n
+        rows; more than 16 rows, counted by their weights, are refused.
+
+        References
+        ----------
+        Wang, Domeniconi and Laskey (2010), section 5.3.
+        """
+        self.check_model(model)
+        return collapsed_bound(model, state)
 
     def swept(self, state: CollapsedVariationalState, model: Model) -> tuple[np.ndarray, float, float]:
         """Responsibilities after a sweep, how much of the rows it moved, and the entropy before it."""

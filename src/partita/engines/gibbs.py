@@ -84,6 +84,7 @@ class Gibbs(Sampler, name="gibbs"):
 
     def init(self, rng: np.random.Generator, model: Model) -> GibbsState:
         """Seat the rows one after the other in random order, each given those before it."""
+        _require_proper(model)
         concentration = model.prior.initial_concentration()
         n_slots = model.prior.least_slots() or min(FIRST_SLOTS, model.total + 1)
         n_slots += SLOTS_NEEDED + self.merge_split
@@ -172,6 +173,14 @@ class Gibbs(Sampler, name="gibbs"):
         entropy = float(-(shares * np.log(shares)).sum())
         learned = state.likelihood.learned
         return GibbsInfo(sizes.size, log_joint, entropy, state.concentration, n_accepted, learned)
+
+
+def _require_proper(model: Model) -> None:
+    """Refuse a hyperprior under which nothing can be drawn, before anything is compiled."""
+    if model.prior.learns_concentration:
+        model.prior.hyperprior.require_proper("A draw of the concentration")
+    for name, hyperprior in getattr(model.likelihood, "hyperpriors", {}).items():
+        hyperprior.require_proper(f"A draw of the {name}")
 
 
 def _rows_to_write(model: Model) -> Any:

@@ -19,7 +19,7 @@ class Categorical(Family, name="categorical"):
     pseudocount : float, one per column, Gamma or None
         Symmetric Dirichlet parameter of every column's shares. A column's categories are those seen in ``fit``.
         ``priors.Gamma(shape, rate)``: one number for all columns, learned from the rows by engines that do so and else
-        held at its mean; None is ``Gamma(1, 1)``.
+        held at its mean; None is ``Gamma(1, 1)``. ``priors.Flat()``: where a variational bound is largest.
     """
 
     def __init__(self, *, pseudocount: Any = 1.0):

@@ -129,8 +129,9 @@ class Gaussian(Family, name="gaussian"):
             "mean_precision": MEAN_PRECISION if self.mean_precision is None else self.mean_precision,
         }
         found = {name: option for name, option in options.items() if isinstance(option, Gamma)}
-        for hyperprior in found.values():
+        for name, hyperprior in found.items():
             hyperprior.check()
+            hyperprior.require_proper(name)
         if "scale" in found and found["scale"].mean < LEAST_SCALE:
             raise ValueError(f"scale={self.scale!r} has a mean below {LEAST_SCALE:g}, the least share of a variance.")
         return found

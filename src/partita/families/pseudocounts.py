@@ -55,7 +55,7 @@ class CategoryCounts:
 
     def best(self, hyperprior: Gamma, pseudocount: float) -> float:
         """The pseudocount at which `slopes` has its largest value, begun at the present one."""
-        return newton_on_log(partial(self.slopes, hyperprior), pseudocount)
+        return newton_on_log(partial(self.slopes, hyperprior), pseudocount, hyperprior.within)
 
 
 def _rising_slopes(a: np.ndarray, n: np.ndarray) -> np.ndarray:

@@ -1,31 +1,41 @@
 """Pictures of what was learned: one file per plot, each with a data function and a draw function."""
 
+from partita.plots.affinity import AffinityData, affinity, affinity_data
 from partita.plots.cluster_sizes import ClusterSizesData, cluster_sizes, cluster_sizes_data
 from partita.plots.clusters import ClustersData, clusters, clusters_data
 from partita.plots.coclustering import CoclusteringData, coclustering, coclustering_data
 from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
 from partita.plots.dirichlet_simplex import DirichletSimplexData, dirichlet_simplex, dirichlet_simplex_data
 from partita.plots.eigengap import EigengapData, eigengap, eigengap_data
+from partita.plots.em_iterations import EMIterationsData, em_iterations, em_iterations_data
 from partita.plots.hierarchy import HierarchyData, hierarchy, hierarchy_data
 from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
+from partita.plots.objective_path import ObjectivePathData, objective_path, objective_path_data
 from partita.plots.partition_cost import CostCurve, partition_cost, partition_cost_data
+from partita.plots.random_measure import RandomMeasureData, random_measure, random_measure_data
 from partita.plots.restaurant import RestaurantData, restaurant, restaurant_data
 from partita.plots.sparse_share import SparseShareData, sparse_share, sparse_share_data
 from partita.plots.stick_breaking import StickBreakingData, stick_breaking, stick_breaking_data
 
 __all__ = [
+    "AffinityData",
     "ClusterSizesData",
     "ClustersData",
     "CoclusteringData",
     "CostCurve",
     "CredibleBallData",
     "DirichletSimplexData",
+    "EMIterationsData",
     "EigengapData",
     "HierarchyData",
     "NClustersData",
+    "ObjectivePathData",
+    "RandomMeasureData",
     "RestaurantData",
     "SparseShareData",
     "StickBreakingData",
+    "affinity",
+    "affinity_data",
     "cluster_sizes",
     "cluster_sizes_data",
     "clusters",
@@ -38,12 +48,18 @@ __all__ = [
     "dirichlet_simplex_data",
     "eigengap",
     "eigengap_data",
+    "em_iterations",
+    "em_iterations_data",
     "hierarchy",
     "hierarchy_data",
     "n_clusters",
     "n_clusters_data",
+    "objective_path",
+    "objective_path_data",
     "partition_cost",
     "partition_cost_data",
+    "random_measure",
+    "random_measure_data",
     "restaurant",
     "restaurant_data",
     "sparse_share",

@@ -1,15 +1,23 @@
-"""Clusters: the rows of a fitted Mixture in two of its columns, coloured by group."""
+"""Clusters: rows in one or two columns of numbers, coloured by group."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from partita.plots.canvas import axes_or_new, cluster_colors, groups_in_words, open_frame, rows_in_words, say_title
+from partita.plots.canvas import (
+    NOT_KNOWN,
+    axes_or_new,
+    cluster_colors,
+    groups_in_words,
+    open_frame,
+    rows_in_words,
+    say_title,
+)
+from partita.plots.cells import coded, columns_from, numbers_of, table_of
+from partita.plots.ellipses import draw_ellipses, outlines
 from partita.plots.rows import spread
-from partita.table import Table
 from partita.wording import printable
 
 if TYPE_CHECKING:
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
     from partita.mixture import Mixture
 
 MOST_ROWS = 5000
-"""Rows that are drawn: more would not be told apart."""
+"""Rows of which a point is drawn: more would not be told apart. Rows of one column are counted, all of them."""
 
 STANDARD_DEVIATIONS = 2.0
 """How far the ellipse of a cluster reaches; 86 % of the rows of a Gaussian are inside."""
@@ -26,207 +34,229 @@ STANDARD_DEVIATIONS = 2.0
 PALEST = 0.2
 """Share of its colour that the least certain row keeps; the rest is white."""
 
-DARKER = 0.75
-"""Share of their colour that ellipses and numbers have, so that they stand out from the rows; the rest is black."""
+FEWEST_BINS, MOST_BINS = 15, 60
+"""Bars of a histogram; between them 3 n^(1/3) of n rows."""
+
+MOST_NAMED = 21
+"""Groups that the legend of a histogram names: as many as there are colours."""
 
 
 @dataclass(frozen=True)
 class ClustersData:
-    """What the picture shows, in the units of the table.
+    """What the picture shows, in the units of the table; D is 1 or 2, the number of columns.
 
     Attributes
     ----------
-    columns : tuple of two str
+    columns : tuple of D str
         The columns of the horizontal and of the vertical axis.
     positions : (m,) int array
         The rows shown, by position in the table.
-    points : (m, 2) array
-        Their cells in the two columns.
+    points : (m, D) array
+        Their cells in these columns.
     labels, confidence : (m,) arrays
-        Their clusters, and how probable these are.
+        Their clusters, -1 where not labelled, and how probable these are (1 for labels that were given).
+    names : tuple of K str
+        What the clusters are called.
     sizes : (K,) int array
-        Rows of every cluster that have both cells, whether shown or not.
-    means, covariances : (K, 2), (K, 2, 2) arrays
+        Rows of every cluster that have all D cells, whether shown or not.
+    means, covariances : (K, D), (K, D, D) arrays
         Of these rows, counted by their weights; nan for a cluster without any.
-    n_rows : int
-        Rows of the table, with both cells or not.
+    n_rows, n_observed : int
+        Rows of the table, and those with all D cells.
     """
 
-    columns: tuple[str, str]
+    columns: tuple[str, ...]
     positions: np.ndarray
     points: np.ndarray
     labels: np.ndarray
     confidence: np.ndarray
+    names: tuple[str, ...]
     sizes: np.ndarray
     means: np.ndarray
     covariances: np.ndarray
     n_rows: int
+    n_observed: int
 
     def outlines(self, deviations: float = STANDARD_DEVIATIONS, n_points: int = 121) -> np.ndarray:
-        """Ellipses (K, n_points, 2) at so many standard deviations from the means: m + deviations L (cos t, sin t).
+        """Ellipses (K, n_points, 2) at so many standard deviations from the means, of two columns."""
+        return outlines(self.means, self.covariances, deviations, n_points)
 
-        L is the Cholesky factor of the covariance by way of the correlation, so that columns of very different units
-        and clusters that lie on a line are drawn as what they are.
+    def histogram(self) -> tuple[np.ndarray, np.ndarray]:
+        """Edges (B + 1,) of bars along the first column, and rows (K + 1, B) per cluster; last those not labelled.
+
+        Whole numbers that are near each other have a bar each.
         """
-        angle = np.linspace(0.0, 2.0 * np.pi, n_points)
-        sd = np.sqrt(np.einsum("kjj->kj", self.covariances))
-        product = sd.prod(axis=1)
-        correlation = np.divide(self.covariances[:, 0, 1], product, out=np.zeros_like(product), where=product > 0.0)
-        correlation = np.clip(correlation, -1.0, 1.0)[:, None]
-        across = correlation * np.cos(angle) + np.sqrt(1.0 - correlation**2) * np.sin(angle)
-        unit = np.stack([np.broadcast_to(np.cos(angle), across.shape), across], axis=2)
-        return self.means[:, None, :] + deviations * sd[:, None, :] * unit
+        cells = self.points[:, 0]
+        low, high = cells.min(), cells.max()
+        whole = high - low < MOST_BINS and bool((cells == np.floor(cells)).all())
+        bars = int(np.clip(np.ceil(3.0 * len(cells) ** (1 / 3)), FEWEST_BINS, MOST_BINS))
+        edges = np.arange(low, high + 2.0) - 0.5 if whole else np.histogram_bin_edges(cells, bars)
+        groups = [*range(len(self.names)), -1]
+        return edges, np.array([np.histogram(cells[self.labels == k], edges)[0] for k in groups])
 
 
 def clusters_data(
-    mixture: "Mixture", columns: Sequence[Any] | None = None, *, most_rows: int = MOST_ROWS
+    X: "Mixture | Any", columns: Any = None, *, labels: Any = None, most_rows: int = MOST_ROWS
 ) -> ClustersData:
-    """Cells, clusters and confidence of the rows in two columns; mean and covariance of every cluster there.
+    """Cells, clusters and confidence of the rows in one or two columns; mean and covariance of every cluster there.
 
     Parameters
     ----------
-    mixture : Mixture
-        Fitted, with at least two columns of numbers.
-    columns : two column names or positions, optional
+    X : fitted Mixture, or any table with ``labels``
+        With at least one column of numbers. A table is anything that `Mixture.fit` takes, or a list of numbers.
+    columns : one or two column names or positions, optional
         Numeric or count columns; by default the first two numeric ones, or counts where there are fewer.
+    labels : (n_rows,) array-like, optional
+        Groups of any making and of any kind: numbers, words; -1, None and nan mean not labelled. By default those of
+        the Mixture.
     most_rows : int
-        Of more rows, about as many are shown: the same share of every cluster, at least one row of each.
+        Of more rows, about as many points are shown: the same share of every cluster, at least one row of each.
 
     Notes
     -----
-    A row without one of the two cells is left out. Mean and covariance are those of all rows of the cluster that have
-    both cells, with divisor n, rows counted by their weights in `fit`. Cost O(n log n).
+    A row without one of the cells is left out. Mean and covariance are those of all rows of the cluster that have
+    them, with divisor n, rows counted by their weights in `fit`. Cost O(n log n).
     """
-    _require_fitted(mixture)
-    table, weights = mixture._model.table, mixture._model.row_weights
-    names, numbers = _numbers(table)
-    chosen = _two_columns(columns, names, table.names)
-    cells = numbers[:, [names.index(name) for name in chosen]]
+    _require_groups(X, labels)
+    table, weights = table_of(X)
+    codes, names, confidence = _groups(X, labels, table.n_rows)
+    numbers, cells = numbers_of(table)
+    chosen = columns_from(columns, numbers, table.names)
+    cells = cells[:, [numbers.index(name) for name in chosen]]
     observed = np.flatnonzero(~np.isnan(cells).any(axis=1))
     if observed.size == 0:
-        raise ValueError(f"No row has a cell in both columns {chosen[0]!r} and {chosen[1]!r}: choose other columns.")
-    labels, n_clusters = mixture.labels_, mixture.n_clusters_
-    _, compact = np.unique(labels[observed], return_inverse=True)
-    rows = observed[spread(compact, np.bincount(compact), most_rows)]
-    means, covariances = _moments(cells[observed], labels[observed], weights[observed], n_clusters)
+        both = " in both columns " if len(chosen) == 2 else " in column "
+        raise ValueError(f"No row has a cell{both}{' and '.join(map(repr, chosen))}: choose other columns.")
+    _, compact = np.unique(codes[observed], return_inverse=True)
+    rows = observed if len(chosen) == 1 else observed[spread(compact, np.bincount(compact), most_rows)]
+    labelled = observed[codes[observed] >= 0]
+    means, covariances = _moments(cells[labelled], codes[labelled], weights[labelled], len(names))
     return ClustersData(
         columns=chosen,
         positions=rows,
         points=cells[rows],
-        labels=labels[rows],
-        confidence=mixture.probabilities_[rows, labels[rows]],
-        sizes=np.bincount(labels[observed], minlength=n_clusters),
+        labels=codes[rows],
+        confidence=confidence[rows],
+        names=names,
+        sizes=np.bincount(codes[labelled], minlength=len(names)),
         means=means,
         covariances=covariances,
         n_rows=table.n_rows,
+        n_observed=len(observed),
     )
 
 
-def clusters(mixture: "Mixture", columns: Sequence[Any] | None = None, ax: "Axes | None" = None) -> "Axes":
-    """Draw the rows in two columns, coloured by their cluster and paler the less sure that is.
+def clusters(
+    X: "Mixture | Any", columns: Any = None, ax: "Axes | None" = None, *, labels: Any = None, ellipses: bool = True
+) -> "Axes":
+    """Draw the rows in one or two columns, coloured by their cluster.
 
-    The ellipse of a cluster is that of the mean and covariance of its rows, at two standard deviations. Every cluster
-    has its number at its mean.
+    Of two columns every row is a point, paler the less sure its cluster is, and grey where it is not labelled. The
+    ellipse of a cluster is that of the mean and covariance of its rows, at two standard deviations, and its name
+    stands at its mean. Of one column the rows are bars of a histogram, clusters on top of each other.
 
     Parameters
     ----------
-    mixture : Mixture
-        Fitted, with at least two columns of numbers.
-    columns : two column names or positions, optional
+    X : fitted Mixture, or any table with ``labels``
+        With at least one column of numbers. A table is anything that `Mixture.fit` takes, or a list of numbers.
+    columns : one or two column names or positions, optional
         Numeric or count columns; by default the first two numeric ones, or counts where there are fewer.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure that belongs to no window: ``ax.figure.savefig(path)``.
+    labels : (n_rows,) array-like, optional
+        Groups of any making and of any kind: numbers, words; -1, None and nan mean not labelled. By default those of
+        the Mixture.
+    ellipses : bool
+        Whether groups of two columns are outlined.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> ax = clusters([1.0, 1.2, 7.9, 8.3], labels=["low", "low", "high", "high"])
+    >>> ax.get_title("left")
+    '4 rows, 2 groups'
     """
-    data = clusters_data(mixture, columns)
-    ax = axes_or_new(ax, height=4.8)
-    palette = np.array(cluster_colors())
-    strength = np.maximum(data.confidence, PALEST)[:, None]
-    colors = np.clip(strength * palette[data.labels % len(palette)] + 1.0 - strength, 0.0, 1.0)
-    order = np.argsort(-data.confidence, kind="stable")  # the few uncertain ones on top
-    area = 14.0 if len(order) <= 500 else 6.0
-    across, up = data.points[order].T
-    ax.scatter(across, up, s=area, c=colors[order], linewidths=0, zorder=2)
-    _draw_ellipses(ax, data, palette)
+    data = clusters_data(X, columns, labels=labels)
+    ax = axes_or_new(ax, height=4.8 if len(data.columns) == 2 else 3.6)
+    if len(data.columns) == 2:
+        _draw_points(ax, data)
+        draw_ellipses(ax, data.means, data.covariances, data.names, [STANDARD_DEVIATIONS] * bool(ellipses))
+    else:
+        _draw_bars(ax, data)
     ax.set_xlabel(printable(data.columns[0]))
-    ax.set_ylabel(printable(data.columns[1]))
+    ax.set_ylabel(printable(data.columns[1]) if len(data.columns) == 2 else "rows")
     open_frame(ax)
     say_title(ax, _title(data))
     return ax
 
 
-def _draw_ellipses(ax: "Axes", data: ClustersData, palette: np.ndarray) -> None:
-    """Outline every cluster, and write its number at its mean."""
-    from matplotlib.patheffects import withStroke
+def _draw_points(ax: "Axes", data: ClustersData) -> None:
+    """A point for every row, the few uncertain ones on top; those not labelled under all others."""
+    from matplotlib.colors import to_rgb
 
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    for k, outline in enumerate(data.outlines()):
-        if np.isnan(outline).any():
-            continue
-        color = DARKER * palette[k % len(palette)]
-        ax.plot(*outline.T, color=color, linewidth=1.5, path_effects=halo, zorder=3)
-        disc = {"boxstyle": "circle,pad=0.2", "facecolor": color, "edgecolor": "white"}
-        ax.annotate(
-            str(k), data.means[k], color="white", ha="center", va="center", fontsize="small", bbox=disc, zorder=4
-        )
+    palette = np.array([*cluster_colors(), to_rgb(NOT_KNOWN)])
+    strength = np.maximum(data.confidence, PALEST)[:, None]
+    places = np.where(data.labels < 0, -1, data.labels % (len(palette) - 1))
+    colors = np.clip(strength * palette[places] + 1.0 - strength, 0.0, 1.0)
+    order = np.lexsort((-data.confidence, data.labels >= 0))
+    area = 14.0 if len(order) <= 500 else 6.0
+    across, up = data.points[order].T
+    ax.scatter(across, up, s=area, c=colors[order], linewidths=0, zorder=2)
+
+
+def _draw_bars(ax: "Axes", data: ClustersData) -> None:
+    """Rows counted along the column, clusters on top of each other, and a legend that names them."""
+    from matplotlib.ticker import MaxNLocator
+
+    edges, counts = data.histogram()
+    colors = [*(color for color, _ in zip(cycle(cluster_colors()), data.names)), NOT_KNOWN]
+    under = np.cumsum(counts, axis=0) - counts
+    names = [name if k < MOST_NAMED else "_" for k, name in enumerate(data.names)]
+    for count, low, color, name in zip(counts, under, colors, [*names, "not labelled"]):
+        if count.any():
+            look: Any = {"color": color, "edgecolor": "white", "linewidth": 0.3}
+            ax.bar(edges[:-1], count, np.diff(edges), low, align="edge", label=name, **look)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    ax.legend(title="group", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
 
 
 def _title(data: ClustersData) -> str:
-    title = f"{rows_in_words(data.n_rows)}, {groups_in_words(len(data.sizes))}"
-    n_observed = int(data.sizes.sum())
+    title = f"{rows_in_words(data.n_rows)}, {groups_in_words(len(data.names))}"
+    n_unlabelled = data.n_observed - int(data.sizes.sum())
     notes = []
-    if n_observed < data.n_rows:
-        notes.append(f"{data.n_rows - n_observed:,} with a missing cell left out")
-    if len(data.positions) < n_observed:
+    if data.n_observed < data.n_rows:
+        notes.append(f"{data.n_rows - data.n_observed:,} with a missing cell left out")
+    if n_unlabelled:
+        notes.append(f"{n_unlabelled:,} not labelled")
+    if len(data.positions) < data.n_observed:
         notes.append(f"{len(data.positions):,} of the rows shown")
     return f"{title} ({'; '.join(notes)})" if notes else title
 
 
-def _require_fitted(mixture: Any) -> None:
+def _require_groups(X: Any, labels: Any) -> None:
     from partita.mixture import Mixture
 
-    if not isinstance(mixture, Mixture):
-        raise TypeError(f"clusters draws a fitted Mixture, got {type(mixture).__name__}.")
-    check_is_fitted(mixture)
+    if labels is None and not isinstance(X, Mixture):
+        raise TypeError(
+            f"clusters draws a fitted Mixture, got {type(X).__name__}. Of any other table pass its groups: labels=..."
+        )
 
 
-def _numbers(table: Table) -> tuple[list[str], np.ndarray]:
-    """Names and cells of all columns of numbers, numeric ones first, in the user's units; nan = missing."""
-    names = [column.name for column in (*table.schema.numeric, *table.schema.counts)]
-    counts = np.where(table.counts < 0, np.nan, table.counts)
-    return names, np.hstack([table.to_units(table.numeric), counts])
-
-
-def _two_columns(columns: Sequence[Any] | None, numbers: list[str], names: Sequence[str]) -> tuple[str, str]:
-    """The two chosen names; an integer is a position among all columns of the table."""
-    if len(numbers) < 2:
-        found = f"only {numbers[0]!r}" if numbers else "none"
-        raise ValueError(f"clusters needs two columns of numbers, and the table has {found}.")
-    if columns is None:
-        return numbers[0], numbers[1]
-    if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"columns must be two column names or positions; got {columns!r}.")
-    first, second = (_name_of(column, numbers, names) for column in columns)
-    if first == second:
-        raise ValueError(f"columns must be two different columns; got {first!r} twice.")
-    return first, second
-
-
-def _name_of(column: Any, numbers: list[str], names: Sequence[str]) -> str:
-    is_position = isinstance(column, int | np.integer) and 0 <= column < len(names)
-    name = names[column] if is_position else column
-    if name not in numbers:
-        raise ValueError(f"{column!r} is no column of numbers in use; these are {', '.join(map(repr, numbers))}.")
-    return name
+def _groups(X: Any, labels: Any, n_rows: int) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
+    """The cluster of every row, the names of clusters, and how probable it is that the row is in its own."""
+    if labels is not None:
+        return *coded(labels, n_rows), np.ones(n_rows)
+    own = X.labels_
+    return own, tuple(map(str, range(X.n_clusters_))), X.probabilities_[np.arange(n_rows), own]
 
 
 def _moments(
     cells: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_clusters: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean (K, 2) and covariance (K, 2, 2) of every cluster, in two passes; nan where nothing weighs."""
+    """Weighted mean (K, D) and covariance (K, D, D) of every cluster, in two passes; nan where nothing weighs."""
     total = np.bincount(labels, weights, n_clusters)[:, None]
     total[total == 0.0] = np.nan
 
@@ -234,6 +264,6 @@ def _moments(
         return np.stack([np.bincount(labels, weights * value, n_clusters) for value in values.T], axis=1) / total
 
     means = average(cells)
-    deviations = cells - means[labels]
-    products = (deviations[:, :, None] * deviations[:, None, :]).reshape(-1, 4)
-    return means, average(products).reshape(-1, 2, 2)
+    deviations, n_columns = cells - means[labels], cells.shape[1]
+    products = (deviations[:, :, None] * deviations[:, None, :]).reshape(-1, n_columns**2)
+    return means, average(products).reshape(-1, n_columns, n_columns)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita.plots.blocks import COLORS, draw_blocks
 from partita.plots.canvas import NOT_KNOWN, axes_or_new, groups_in_words, rows_in_words, say_title
 from partita.plots.rows import labels_or_estimate, spread
 from partita.posterior import Posterior
@@ -14,12 +15,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 """Rows that are drawn: more would not be told apart."""
-
-COLORS = ("#f1faf5", "#b4e4d3", "#5cc5ad", "#36a0ab", "#3879a3", "#3c5397", "#372f60", "#1d1528")
-"""Equal steps of lightness from pale (never together) to dark (always)."""
-
-NARROWEST_NAMED, NARROWEST_SIZED = 0.04, 0.09
-"""Shares of the rows shown from which a cluster has room for its name, and for its size too."""
 
 
 @dataclass(frozen=True)
@@ -119,31 +114,9 @@ def coclustering(posterior: Posterior, labels: Any = None, ax: "Axes | None" = N
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, ticks=[0, 0.25, 0.5, 0.75, 1])
     bar.set_label("probability of being in one group")
     bar.outline.set_visible(False)
-    _draw_blocks(ax, data)
+    draw_blocks(ax, data.boundaries, list(map(str, range(data.n_clusters))), data.sizes)
     say_title(ax, _title(data))
     return ax
-
-
-def _draw_blocks(ax: "Axes", data: CoclusteringData) -> None:
-    """Outline every cluster's block and name it on the left."""
-    from matplotlib.patches import Rectangle
-
-    starts, widths = data.boundaries[:-1], np.diff(data.boundaries)
-    for start, width in zip(starts, widths):
-        ax.add_patch(Rectangle((start, start), width, width, fill=False, edgecolor="0.35", linewidth=0.8))
-    ax.set_yticks(starts + widths / 2, _names(data))
-    ax.set_xticks([])
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-
-
-def _names(data: CoclusteringData) -> list[str]:
-    shares = np.diff(data.boundaries) / len(data.order)
-    names = [f"group {k}" if share >= NARROWEST_NAMED else "" for k, share in enumerate(shares)]
-    return [
-        f"{name}\n{rows_in_words(size)}" if share >= NARROWEST_SIZED else name
-        for name, size, share in zip(names, data.sizes, shares)
-    ]
 
 
 def _title(data: CoclusteringData) -> str:

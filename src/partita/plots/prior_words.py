@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from partita.priors import Gamma, Prior
+from partita.priors import Flat, Gamma, Prior
 
 KINDS = {
     "dirichlet-process": "Dirichlet process",
@@ -40,6 +40,8 @@ def _option(name: str, value: Any) -> str:
 def _value(value: Any) -> str:
     if value is None:
         return "learned"
+    if isinstance(value, Flat):
+        return "learned under a flat hyperprior"
     if isinstance(value, Gamma):
         return f"from Gamma({value.shape:g}, {value.rate:g})"
     return f"{value:g}" if isinstance(value, int | float) else str(value)

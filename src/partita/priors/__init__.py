@@ -6,6 +6,7 @@ from partita.priors.base import Prior
 from partita.priors.dirichlet_process import DirichletProcess
 from partita.priors.finite_dirichlet import FiniteDirichlet
 from partita.priors.finite_mixtures import FiniteMixtures
+from partita.priors.flat import Flat
 from partita.priors.gibbs_type import GibbsType, GibbsTypePrior
 from partita.priors.hyperpriors import Gamma
 from partita.priors.measures import Measure
@@ -20,6 +21,7 @@ __all__ = [
     "DirichletProcess",
     "FiniteDirichlet",
     "FiniteMixtures",
+    "Flat",
     "Gamma",
     "GibbsType",
     "GibbsTypePrior",

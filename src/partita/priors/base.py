@@ -19,9 +19,10 @@ from partita.priors.measures import Measure, sample_atoms
 class Prior(Named, ABC, kind="prior"):
     """A distribution over the partitions of n rows.
 
-    ``concentration`` is a positive number (fixed), ``None`` (learned under ``default_hyperprior``) or a ``Gamma``
-    (learned under it). A subclass brings the four methods ``*_given`` a concentration, ``log_cluster_counts``,
-    ``compiled``, ``recompiled``, ``update``, ``from_expected_clusters`` and ``examples``.
+    ``concentration`` is a positive number (fixed), ``None`` (learned under ``default_hyperprior``), a ``Gamma``
+    (learned under it) or ``Flat()`` (where a variational bound is largest). A subclass brings the four methods
+    ``*_given`` a concentration, ``log_cluster_counts``, ``compiled``, ``recompiled``, ``update``,
+    ``from_expected_clusters`` and ``examples``.
     """
 
     default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 1.0)

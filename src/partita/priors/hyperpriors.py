@@ -29,6 +29,7 @@ class Gamma(Named, kind="hyperprior", name="gamma"):
     """
 
     least: float = 0.0  # no value is below it
+    within: tuple[float, float] = (_SMALLEST, _LARGEST)  # where Newton's steps look for a maximum
 
     def __init__(self, shape: float = 1.0, rate: float = 1.0):
         self.shape = shape
@@ -38,6 +39,9 @@ class Gamma(Named, kind="hyperprior", name="gamma"):
         """Refuse parameters that are no positive numbers."""
         require_above("Gamma's shape", self.shape, 0.0)
         require_above("Gamma's rate", self.rate, 0.0)
+
+    def require_proper(self, what: str) -> None:
+        """Refuse a density that cannot be integrated, for what needs one that can."""
 
     @property
     def mean(self) -> float:
@@ -102,6 +106,7 @@ def escobar_west(rng: np.random.Generator, hyperprior: Gamma, concentration: flo
     ----------
     Escobar and West (1995), Bayesian density estimation and inference using mixtures, section 6.
     """
+    hyperprior.require_proper("A draw of the concentration")
     rate = hyperprior.rate - math.log(max(rng.beta(concentration + 1, n), _SMALLEST))
     shape = hyperprior.shape + n_clusters - 1
     if rng.random() * (shape + n * rate) < shape:
@@ -130,6 +135,7 @@ def slice_update(
             return -math.inf
         return hyperprior.log_weight_of_log(log_x) + log_likelihood(math.exp(log_x))
 
+    hyperprior.require_proper("A draw of a learned number")
     start = math.log(concentration)
     level = log_target(start) - rng.exponential()
     left, right = _step_out(rng, log_target, start, level, width, max_steps)
@@ -143,7 +149,7 @@ def slice_update(
             right = proposal
 
 
-def newton_on_log(slopes: Callable[[float], Slopes], start: float) -> float:
+def newton_on_log(slopes: Callable[[float], Slopes], start: float, within: tuple[float, float] = Gamma.within) -> float:
     """Return the x > 0 at which a function of log x is largest, by safeguarded Newton-Raphson in log x.
 
     Every evaluation narrows the interval between a rising and a falling place; a step that would leave it, or that the
@@ -156,8 +162,10 @@ def newton_on_log(slopes: Callable[[float], Slopes], start: float) -> float:
         log x -> (value, first derivative, second derivative), all in log x.
     start : float
         x > 0; given back where nothing better is found.
+    within : two floats
+        Between which x is looked for.
     """
-    low, high = math.log(_SMALLEST), math.log(_LARGEST)
+    low, high = math.log(within[0]), math.log(within[1])
     log_x = first = min(max(math.log(start), low), high)
     before, gradient, curvature = slopes(log_x)
     value = before
@@ -219,6 +227,8 @@ def log_expectation(
     narrowest : float
         How far apart nodes may lie, for values that peak sharply: the interval is cut into panels of 128 nodes.
     """
+
+    hyperprior.require_proper("An average over the concentration")
 
     def log_integrand(points: np.ndarray) -> np.ndarray:
         return (log_f(np.exp(points)).T + hyperprior.log_density_of_log(points)).T

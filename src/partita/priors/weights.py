@@ -78,7 +78,7 @@ class LabelledComponents(FiniteComponents):
             first, second = self.allocation_slopes(sizes, math.exp(log_x))
             return value + self.log_allocation(sizes, math.exp(log_x)), gradient + first, curvature + second
 
-        return newton_on_log(slopes, concentration)
+        return newton_on_log(slopes, concentration, self.hyperprior.within)
 
     def log_hyperprior(self, concentration: float) -> float:
         """Return the hyperprior's log density of log concentration; 0 where the concentration is fixed."""
