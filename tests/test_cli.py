@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.runs.folder import FILES
+from partita.runs.cluster import ClusterRequest
 from partita.runs.manifest import MANIFEST
 
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
@@ -43,7 +43,9 @@ class TestDemo:
     def test_runs_twice_in_a_row_and_leaves_its_table_and_the_files_of_a_run(self, two_runs):
         folder, runs, first = two_runs
         assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
-        assert {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", MANIFEST, *FILES}
+        assert (
+            {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", MANIFEST, *ClusterRequest.files}
+        )
 
     def test_is_cluster_on_its_own_table(self, two_runs, tmp_path):
         folder, _, _ = two_runs
@@ -145,7 +147,7 @@ def test_the_installed_script_is_this_command():
 
 
 def test_the_table_has_what_the_demo_says(tmp_path):
-    from partita.demo import CATEGORICAL, NUMERIC, customers, write_customers
+    from partita.runs.demo import CATEGORICAL, NUMERIC, customers, write_customers
     from partita.table import Table
 
     table = customers()

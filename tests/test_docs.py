@@ -8,15 +8,14 @@ import matplotlib
 import pytest
 
 from partita import NBCE, Mixture
-from partita.cli import cluster, consensus, demo, explain, predict, summarize
+from partita.cli import COMMANDS
 from partita.consensus import base_clusterings
-from partita.demo import write_customers
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
-from partita.runs.clustering import read_input
-from partita.runs.request import Request
-from partita.runs.words import describe_input
+from partita.runs.cluster import ClusterRequest
+from partita.runs.column_words import describe_input
+from partita.runs.demo import write_customers
 from partita.spectral import SpectralClustering
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,14 +108,14 @@ def test_the_readme_opens_with_the_two_commands():
 def test_the_readme_shows_the_table_that_the_demo_clusters(tmp_path):
     shown = (ROOT / "README.md").read_text().split("```text\n")[1].splitlines()
     write_customers(tmp_path / "customers.csv")
-    understood = describe_input(read_input(Request(tmp_path / "customers.csv", {})))
+    understood = describe_input(ClusterRequest(tmp_path / "customers.csv", {}).read())
     assert shown[0] == understood[0].replace(f"{tmp_path}", "partita-demo")
     assert shown[1 : len(understood)] == understood[1:]
     groups = next(line for line in shown if "How many groups there are" in line)
     assert sum(line.startswith("  group ") for line in shown) == int(groups.split(maxsplit=1)[0])
 
 
-@pytest.mark.parametrize("command", [cluster, consensus, demo, explain, predict, summarize])
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_every_option_of_the_command_is_described(command):
     text = (ROOT / "docs" / "command-line.md").read_text()
     for option in inspect.signature(command).parameters.values():

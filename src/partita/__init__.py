@@ -1,10 +1,9 @@
 """partita: the groups in a table, how many there are, and how sure that is."""
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import Any
 
-__version__ = _version("partita")
+__version__: str  # of what is installed
 
 _HOME = {
     "Mixture": "partita.mixture",
@@ -19,6 +18,8 @@ __all__ = ["NBCE", "Mixture", "Partitions", "Posterior", "Table", "__version__",
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts fast."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("partita")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'partita' has no attribute {name!r}")

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from partita.cli import main
+from partita.runs.command import sections_of
+from partita.runs.section import write_sections
 
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
 
@@ -36,6 +38,21 @@ def process(*arguments, **options):
     return subprocess.run(
         [*COMMAND, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=480, **options
     )
+
+
+def fit(request):
+    """Read and fit what a request asks for, without a word."""
+    return request.compute(request.read())
+
+
+def write_run(run, folder):
+    """Write a run to a folder, as the command does."""
+    request, out = run.input.request, run.input.request.folder(folder)
+    out.prepare(request.files)
+    sections = [request.describe(run.input), *sections_of(request, run)]
+    with out.writing(request.files) as paths:
+        write_sections(sections, dict(zip(request.files, paths)))
+    return folder
 
 
 def everything_from(terminal):

@@ -208,7 +208,7 @@ def test_ids_of_parquet_are_written_in_full(partita, tmp_path):
 def test_the_default_folder_is_named_after_the_table(name, folder):
     from pathlib import Path
 
-    from partita.commands import default_folder
+    from partita.runs.command import default_folder
 
     assert default_folder(Path("some") / name) == Path(folder)
 

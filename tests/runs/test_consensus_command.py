@@ -15,6 +15,7 @@ from tests.runs.conftest import COMMAND, everything_from, process
 
 import partita as package
 from partita.consensus import NBCE
+from partita.priors import FiniteMixtures, PitmanYor
 from partita.runs.manifest import MANIFEST
 
 FILES = ["labels.csv", "agreement.csv", "summary.json", "posterior.partita", "coclustering.png"]
@@ -203,17 +204,40 @@ def test_options_take_effect(file, partita, tmp_path, prior):
     assert "noise" not in about(tmp_path / "out")["agreement"]
 
 
-@pytest.mark.parametrize(("method", "words"), [("nbce-vb", "variational"), ("nbce-cvb", "collapsed variational")])
-def test_approximations_say_that_they_are(file, partita, tmp_path, method, words):
-    done = partita("consensus", file, "--id", "name", "--method", method, "--out", tmp_path / "out")
+@pytest.mark.parametrize(("engine", "words"), [("vb", "variational"), ("cvb", "collapsed variational")])
+def test_approximations_say_that_they_are(file, partita, tmp_path, engine, words):
+    done = partita("consensus", file, "--id", "name", "--engine", engine, "--out", tmp_path / "out")
     assert done.code == 0, done.err
     assert f"\nBy {words} Bayes: probabilities and confidence are those of an approximation" in done.out
-    assert "--method nbce samples instead" in done.out
+    assert "--engine gibbs samples instead" in done.out
     assert "chains of" not in done.out
     assert labels_in(tmp_path / "out") == TRUTH.tolist()
     summary = about(tmp_path / "out")
-    assert (summary["method"], summary["verdict"], summary["converged"]) == (method, None, True)
+    assert (summary["engine"], summary["verdict"], summary["converged"]) == (engine, None, True)
+    assert summary["method"] == summary["request"]["method"] == f"nbce-{engine}"
     assert package.load(tmp_path / "out" / "posterior.partita").labels_.tolist() == TRUTH.tolist()
+
+
+@pytest.mark.parametrize(("method", "engine"), [("nbce", "gibbs"), ("nbce-vb", "vb")])
+def test_the_older_word_for_an_engine_gives_the_same_answer_and_is_hidden(file, partita, tmp_path, method, engine):
+    for option, name in (("--method", method), ("--engine", engine)):
+        assert partita("consensus", file, option, name, "--ignore", "name", "--out", tmp_path / name, *QUICK).code == 0
+    for name in ("labels.csv", "agreement.csv"):
+        assert (tmp_path / method / name).read_bytes() == (tmp_path / engine / name).read_bytes()
+    assert {**about(tmp_path / method), "seconds": 0} == {**about(tmp_path / engine), "seconds": 0}
+    assert "--method" not in partita("consensus", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("prior", "kind"), [("dp", "dirichlet-process"), ("pitman-yor", PitmanYor), ("finite-mixtures", FiniteMixtures)]
+)
+def test_priors_have_the_names_that_they_have_for_tables(file, partita, tmp_path, prior, kind):
+    arguments = ["--prior", prior, "--concentration", "0.5", "--ignore", "name", "--out", tmp_path / "out", *QUICK]
+    assert partita("consensus", file, *arguments).code == 0
+    model = package.load(tmp_path / "out" / "posterior.partita")
+    assert model.prior == (kind if isinstance(kind, str) else kind(concentration=0.5))
+    assert model._model.prior.concentration == 0.5
+    assert labels_in(tmp_path / "out") == TRUTH.tolist()
 
 
 def test_the_best_and_the_least_of_many_clusterings_are_named(partita, tmp_path):

@@ -6,10 +6,12 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from tests.runs.conftest import fit, write_run
 from tests.runs.test_consensus_command import QUICK, TRUTH, about, labels_in, rows_of, votes, write
 
 import partita as package
 from partita.consensus import NBCE
+from partita.runs.consensus import ConsensusRequest
 from partita.runs.manifest import MANIFEST, Manifest, write_manifest
 
 pytestmark = pytest.mark.xdist_group("consensus")
@@ -129,6 +131,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
+            (["--engine", "vbb"], r"--engine must be one of 'gibbs', 'vb', 'cvb'; got 'vbb'\. Did you mean 'vb'\?"),
+            (["--engine", "em"], r"--engine must be one of 'gibbs', 'vb', 'cvb'; got 'em'\."),
+            (
+                ["--method", "nbce-vb", "--engine", "cvb"],
+                "--method nbce-vb is --engine vb; got --engine cvb too",
+            ),
+            (["--prior", "pitman-yor", "--engine", "vb"], "--engine vb runs --prior dp, finite-dirichlet or stick-br"),
             (
                 ["--method", "nbce_vb"],
                 r"--method must be one of 'nbce', 'nbce-vb', 'nbce-cvb'.*Did you mean 'nbce-vb'\?",
@@ -183,16 +192,10 @@ class TestRefusals:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The folder of a run whose objects had names."""
-    from partita.runs.clustering import cluster
-    from partita.runs.consensus import ConsensusRequest, read_labels
-    from partita.runs.consensus_files import COMMAND, write_consensus
-    from partita.runs.run_folder import RunFolder
-
     folder = tmp_path_factory.mktemp("predict")
     write(folder / "votes.csv", {"name": [f"o{i}" for i in range(60)], **votes()})
     request = ConsensusRequest(folder / "votes.csv", id="name", chains=2, draws=40)
-    write_consensus(cluster(read_labels(request), request.model(progress=False)), RunFolder(folder, COMMAND))
-    return folder
+    return write_run(fit(request), folder)
 
 
 class TestPredict:

@@ -129,9 +129,9 @@ def test_ctrl_c_while_files_take_their_places_is_not_heard(warm, tmp_path):
 
 def test_ctrl_c_before_there_is_a_result_says_so(warm, tmp_path):
     reading = (
-        f"{AT_ONCE}from partita.runs import clustering\n"
+        f"{AT_ONCE}from partita.runs.cluster import ClusterRequest\n"
         "def read(*rest):\n    interrupt()\n    threading.Event().wait()\n"
-        "clustering.read_input = read\nmain()\n"
+        "ClusterRequest.read = read\nmain()\n"
     )
     arguments = ["cluster", str(warm), "--out", str(tmp_path / "out")]
     done = subprocess.run([sys.executable, "-c", reading, *arguments], check=False, capture_output=True, text=True)
@@ -176,7 +176,7 @@ def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
     assert "of 4: sweep " not in out
 
 
-@pytest.mark.parametrize("where", ["container._seal", "folder.draw"], ids=["in the model", "in the picture"])
+@pytest.mark.parametrize("where", ["container._seal", "labels.draw"], ids=["in the model", "in the picture"])
 def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path, where):
     out = tmp_path / "out"
     assert process("cluster", warm, "--ignore", "id", "--draws", "5", "--out", out, "--seed", "1").returncode == 0
@@ -184,7 +184,7 @@ def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path, wh
     killing = (
         "import os, signal, sys\n"
         "from partita.files import container\n"
-        "from partita.runs import folder\n"
+        "from partita.runs import labels\n"
         f"{where} = lambda *rest: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from partita.cli import main; main()\n"
     )

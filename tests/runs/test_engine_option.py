@@ -86,11 +86,13 @@ def test_em_tries_no_more_groups_than_rows(partita, tmp_path):
         (["--engine", "variational"], "--engine must be one of 'gibbs', 'vb', 'cvb', 'em'; got 'variational'."),
         (
             ["--engine", "vb", "--prior", "pitman-yor"],
-            "--engine vb runs --prior dp only; got 'pitman-yor'. --engine gibbs runs every prior.",
+            "--engine vb runs --prior dp, finite-dirichlet or stick-breaking; got 'pitman-yor'."
+            " --engine gibbs runs every prior.",
         ),
         (
             ["--engine", "cvb", "--prior", "finite-mixtures"],
-            "--engine cvb runs --prior dp only; got 'finite-mixtures'. --engine gibbs runs every prior.",
+            "--engine cvb runs --prior dp, finite-dirichlet or stick-breaking; got 'finite-mixtures'."
+            " --engine gibbs runs every prior.",
         ),
         (["--engine", "em", "--prior", "dp"], "it has no prior of their number. Leave out --prior and"),
         (["--engine", "em", "--expected-clusters", "3"], "it has no prior of their number. Leave out --prior and"),

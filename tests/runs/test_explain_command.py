@@ -7,16 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.runs.conftest import two_groups
+from tests.runs.conftest import fit, two_groups, write_run
 
 import partita as package
 from partita.model.explanation import Explanation
-from partita.runs.clustering import cluster, mixture_for, read_input
-from partita.runs.explaining import _notes
-from partita.runs.folder import COMMAND, FILES, write_run
+from partita.runs.cluster import ClusterRequest
+from partita.runs.explain import _notes
 from partita.runs.manifest import MANIFEST, fingerprint
-from partita.runs.request import Request
-from partita.runs.run_folder import RunFolder
 
 pytestmark = pytest.mark.xdist_group("mixed")
 
@@ -24,11 +21,8 @@ pytestmark = pytest.mark.xdist_group("mixed")
 def write(folder, lines, **options):
     """A run of these lines of CSV in the folder ``out``."""
     (folder / "things.csv").write_text("\n".join(lines) + "\n")
-    given = read_input(Request(folder / "things.csv", {}, chains=2, draws=100, **options))
-    out = RunFolder(folder / "out", COMMAND)
-    out.prepare(FILES)
-    write_run(cluster(given, mixture_for(given, progress=False)), out)
-    return folder / "out"
+    request = ClusterRequest(folder / "things.csv", {}, chains=2, draws=100, **options)
+    return write_run(fit(request), folder / "out")
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +207,7 @@ def test_a_consensus_is_explained_by_its_clusterings(partita, tmp_path):
     votes = [np.where(rng.random(40) < 0.05, 1 - truth, truth) for _ in range(5)]
     lines = ["object,a,b,c,d,e", *(f"o{i},{','.join(str(v[i]) for v in votes)}" for i in range(40))]
     (tmp_path / "votes.csv").write_text("\n".join(lines))
-    arguments = ["--id", "object", "--out", tmp_path / "out", "--method", "nbce-vb", "--quiet"]
+    arguments = ["--id", "object", "--out", tmp_path / "out", "--engine", "vb", "--quiet"]
     assert partita("consensus", tmp_path / "votes.csv", *arguments).code == 0
     done = partita("explain", tmp_path / "out", "o3")
     assert done.code == 0, done.err

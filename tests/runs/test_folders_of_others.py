@@ -7,17 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from tests.fuzzing.sealing import Parts
-from tests.runs.conftest import two_groups
+from tests.runs.conftest import fit, two_groups, write_run
 
 from partita.partitions import Partitions
 from partita.posterior import Posterior
-from partita.runs.clustering import cluster, mixture_for, read_input
-from partita.runs.folder import COMMAND, FILES, write_run
+from partita.runs.cluster import ClusterRequest
 from partita.runs.manifest import MANIFEST, fingerprint, read_manifest, write_manifest
-from partita.runs.request import Request
 from partita.runs.run_folder import RunFolder
 
 pytestmark = pytest.mark.xdist_group("mixed")
+COMMAND, FILES = ClusterRequest.command, ClusterRequest.files
 QUICK = ["--chains", "1", "--draws", "5"]
 VOTES = "a,b\n" + "".join(f"{i % 2},{i % 3}\n" for i in range(12))
 DRAWS = "a,b,c\n0,0,1\n0,1,1\n0,0,1\n"
@@ -30,8 +29,7 @@ def fitted(tmp_path_factory):
     for seed in range(2):
         table = folder / f"things-{seed}.csv"
         table.write_text("\n".join(two_groups(seed=seed)) + "\n")
-        given = read_input(Request(table, {}, id="id", chains=1, draws=5))
-        runs.append(cluster(given, mixture_for(given, progress=False)))
+        runs.append(fit(ClusterRequest(table, {}, id="id", chains=1, draws=5)))
     return SimpleNamespace(table=table, runs=runs)
 
 
@@ -40,8 +38,7 @@ def run(fitted, tmp_path):
     """A folder with a whole run."""
     folder = tmp_path / "run"
     folder.mkdir()
-    write_run(fitted.runs[0], RunFolder(folder, COMMAND))
-    return folder
+    return write_run(fitted.runs[0], folder)
 
 
 @pytest.fixture
@@ -88,8 +85,8 @@ def test_files_of_others_are_refused_before_the_fit(partita, tmp_path, monkeypat
     def fit(*rest):
         raise AssertionError("fitted")
 
-    monkeypatch.setattr("partita.runs.clustering.cluster", fit)
-    monkeypatch.setattr("partita.runs.summarizing.summarize", fit)
+    monkeypatch.setattr("partita.runs.fits.FitRequest.compute", fit)
+    monkeypatch.setattr("partita.runs.summarize.SummarizeRequest.compute", fit)
     out = tmp_path / "out"
     out.mkdir()
     (out / file).write_text("mine")
@@ -141,7 +138,7 @@ def test_a_table_of_the_demo_is_kept_beside_other_runs(fitted, tmp_path):
     with folder.writing_beside("customers.csv") as (path,):
         path.write_text("age\n")
     assert read_manifest(tmp_path).complete is False
-    write_run(fitted.runs[0], folder)
+    write_run(fitted.runs[0], tmp_path)
     assert read_manifest(tmp_path).complete is True
     folder.refuse_others(["customers.csv"])
 
@@ -168,7 +165,7 @@ def write_until(n_renames, run, folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", replace_or_die)
         try:
-            write_run(run, RunFolder(folder, COMMAND))
+            write_run(run, folder)
         except KilledError:
             return True
     return False
@@ -193,10 +190,10 @@ def test_after_a_kill_at_any_rename_predict_answers_by_a_whole_run_or_refuses(
         folder = tmp_path / str(n_renames)
         folder.mkdir()
         if before:
-            write_run(fitted.runs[0], RunFolder(folder, COMMAND))
+            write_run(fitted.runs[0], folder)
         killed = write_until(n_renames, fitted.runs[1], folder, monkeypatch)
         answers.append(answer_of(folder, new, partita))
-        write_run(fitted.runs[0], RunFolder(folder, COMMAND))
+        write_run(fitted.runs[0], folder)
         whole = answer_of(folder, new, partita)
     assert not killed
     assert answers[:2] == [whole if before else None] * 2  # the model has a rename of its own, before all others

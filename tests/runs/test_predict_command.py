@@ -5,9 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from tests.runs.conftest import two_groups
+from tests.runs.conftest import fit, two_groups, write_run
 
 import partita as package
+from partita.runs.cluster import ClusterRequest
 
 pytestmark = pytest.mark.xdist_group("mixed")
 
@@ -16,16 +17,8 @@ pytestmark = pytest.mark.xdist_group("mixed")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
     (folder / "things.csv").write_text("\n".join(two_groups()) + "\n")
-    from partita.runs.clustering import cluster, mixture_for, read_input
-    from partita.runs.folder import COMMAND, FILES, write_run
-    from partita.runs.request import Request
-    from partita.runs.run_folder import RunFolder
-
-    given = read_input(Request(folder / "things.csv", {}, id="id", chains=2, draws=200))
-    out = RunFolder(folder / "out", COMMAND)
-    out.prepare(FILES)
-    write_run(cluster(given, mixture_for(given, progress=False)), out)
-    return folder / "out"
+    request = ClusterRequest(folder / "things.csv", {}, id="id", chains=2, draws=200)
+    return write_run(fit(request), folder / "out")
 
 
 def rows_of(path):

@@ -187,7 +187,7 @@ def test_what_went_wrong_inside_is_one_sentence_too(partita, tmp_path, monkeypat
     def fail(*rest, **options):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("partita.runs.clustering.read_input", fail)
+    monkeypatch.setattr("partita.runs.cluster.ClusterRequest.read", fail)
     done = partita("cluster", tmp_path / "t.csv")
     assert done.code == 1
     assert done.err == "partita failed (KeyError: 'surprise'). Set PARTITA_TRACEBACK=1 to see where.\n"

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from partita.priors import DirichletProcess, FiniteMixtures, PitmanYor
-from partita.runs.request import Request, draws_of, types_of, words_of
+from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
+from partita.runs.cluster import ClusterRequest
+from partita.runs.options import draws_of, types_of, words_of
 
 
 def test_lists_are_separated_by_commas_and_may_be_repeated():
@@ -39,16 +40,37 @@ def test_draws():
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("dp", DirichletProcess), ("pitman-yor", PitmanYor), ("finite-mixtures", FiniteMixtures)]
+    ("name", "kind"),
+    [
+        ("dp", DirichletProcess),
+        ("dirichlet-process", DirichletProcess),
+        ("pitman-yor", PitmanYor),
+        ("finite-mixtures", FiniteMixtures),
+    ],
 )
 def test_priors_by_name(name, kind):
-    request = Request(Path("t.csv"), {}, prior=name)
+    request = ClusterRequest(Path("t.csv"), {}, prior=name)
     assert request.prior_for(100) == kind()
-    expecting = Request(Path("t.csv"), {}, prior=name, expected_clusters=6).prior_for(200)
+    expecting = ClusterRequest(Path("t.csv"), {}, prior=name, expected_clusters=6).prior_for(200)
     assert type(expecting) is kind
     assert expecting.expected_clusters(200) == pytest.approx(6, rel=1e-6)
 
 
+@pytest.mark.parametrize(("name", "kind"), [("stick-breaking", StickBreaking), ("finite-dirichlet", FiniteDirichlet)])
+def test_priors_that_have_a_limit(name, kind):
+    def asked(**options):
+        return ClusterRequest(Path("t.csv"), {}, prior=name, **options).prior_for(200)
+
+    assert asked() == asked(engine="vb") == kind(n_components=100)
+    assert asked(components=7) == kind(n_components=7)
+    assert asked(components=30, expected_clusters=6).expected_clusters(200) == pytest.approx(6, rel=1e-6)
+
+
+def test_a_limit_for_a_prior_that_has_none():
+    with pytest.raises(ValueError, match="--components limits --prior stick-breaking and finite-dirichlet; dp has no"):
+        ClusterRequest(Path("t.csv"), {}, components=7).prior_for(10)
+
+
 def test_an_unknown_prior_gets_the_nearest_name():
     with pytest.raises(ValueError, match=r"--prior must be one of 'dp', .*got 'pitman_yor'. Did you mean 'pitman-yor'"):
-        Request(Path("t.csv"), {}, prior="pitman_yor").prior_for(10)
+        ClusterRequest(Path("t.csv"), {}, prior="pitman_yor").prior_for(10)

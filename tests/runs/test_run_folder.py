@@ -31,14 +31,14 @@ def replace_or_die(*places):
 os.replace = replace_or_die
 folder = RunFolder(Path(path), command)
 names = ("labels.csv", "summary.json", "posterior.partita")
-with folder.writing_run(names) if kind == "run" else folder.writing_beside("predictions.csv") as paths:
+with folder.writing(names) if kind == "run" else folder.writing_beside("predictions.csv") as paths:
     for place in paths:
         place.write_text(text)
 """
 
 
 def write(folder, text, *, force=False):
-    with RunFolder(folder, COMMAND, force).writing_run(NAMES) as paths:
+    with RunFolder(folder, COMMAND, force).writing(NAMES) as paths:
         for path in paths:
             path.write_text(text)
 
@@ -137,7 +137,7 @@ def test_leftovers_of_a_kill_are_removed_before_the_next_run(tmp_path):
 def test_an_error_while_writing_changes_nothing(tmp_path):
     write(tmp_path, "old")
     before = content(tmp_path)
-    with pytest.raises(FileNotFoundError), RunFolder(tmp_path, COMMAND).writing_run(NAMES) as paths:
+    with pytest.raises(FileNotFoundError), RunFolder(tmp_path, COMMAND).writing(NAMES) as paths:
         paths[0].write_text("new")  # and none of the others
     assert content(tmp_path) == before
 

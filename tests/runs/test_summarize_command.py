@@ -13,9 +13,9 @@ from tests.runs.conftest import process
 
 from partita import Posterior, atomic
 from partita.posterior import membership
+from partita.posterior.losses import LOSSES
 from partita.posterior.membership import runners_up
 from partita.runs.manifest import MANIFEST, Manifest, write_manifest
-from partita.runs.summarizing import LOSSES
 
 FILES = {"labels.csv", "summary.json", "posterior.partita", "coclustering.png"}
 TRUTH = np.repeat([0, 1, 2], [10, 7, 3])
@@ -158,6 +158,20 @@ def test_options_of_the_search_take_effect(draws, partita, tmp_path):
     assert len(summary["sizes"]) <= 2
     assert min(summary["sizes"]) >= 8
     assert (summary["request"]["runs"], summary["seed"]) == (3, 5)
+
+
+def test_draws_that_determine_no_groups_are_said_to_first(partita, tmp_path):
+    """As `partita cluster` says it; where they do determine groups, nothing of the kind is said."""
+    np.savetxt(tmp_path / "d.csv", np.arange(40)[None] % np.array([[5], [6], [7]] * 2), fmt="%d", delimiter=",")
+    done = partita("summarize", tmp_path / "d.csv", "--out", tmp_path / "out")
+    verdict = about(tmp_path / "out")["groups_verdict"]
+    assert about(tmp_path / "out")["diffuse"] is True
+    assert verdict.startswith("The draws do not determine groups: two objects are together with probability 0.15")
+    assert f"\n\n{verdict}\n1 group of 40 objects." in done.out
+    np.save(tmp_path / "clear.npy", noisy_draws())
+    done = partita("summarize", tmp_path / "clear.npy", "--out", tmp_path / "clear")
+    assert about(tmp_path / "clear")["diffuse"] is False
+    assert "determine groups" not in done.out
 
 
 class TestEntropy:

@@ -10,14 +10,15 @@ from partita import Mixture
 from partita.engines import Progress
 from partita.priors import PitmanYor
 from partita.runs import forecast
-from partita.runs.clustering import Input, Run, cluster
+from partita.runs.cluster import ClusterRequest
 from partita.runs.consensus import ConsensusRequest
+from partita.runs.fits import Input, Run
 from partita.runs.forecast import Approximation, Watch, round_seconds
-from partita.runs.how_found import advice, budget_in_words
-from partita.runs.request import MAX_TIME, Request, seconds_of
+from partita.runs.options import MAX_TIME, seconds_of
+from partita.runs.words import advice, budget_in_words
 from partita.table import Table
 
-REQUEST = Request(Path("t.csv"), {})
+REQUEST = ClusterRequest(Path("t.csv"), {})
 
 
 def test_a_limit_is_a_number_of_seconds_or_none():
@@ -59,7 +60,7 @@ def test_the_cap_of_sweeps_needs_a_number_of_draws_or_another_engine():
         " approximates."
     )
     of_labels = advice(ended("cap", ConsensusRequest(Path("t.csv"))))
-    assert of_labels.endswith("take another way: --method nbce-vb approximates.")
+    assert of_labels.endswith("take another way: --engine vb approximates.")
 
 
 def test_few_draws_need_more_draws():
@@ -69,11 +70,11 @@ def test_few_draws_need_more_draws():
 def test_nothing_is_advised_after_ctrl_c_or_agreement_or_to_an_approximation():
     assert advice(ended("interrupted")) is None
     assert advice(ended("max_time", converged=True)) is None
-    assert advice(ended(None, Request(Path("t.csv"), {}, engine="vb"))) is None
+    assert advice(ended(None, ClusterRequest(Path("t.csv"), {}, engine="vb"))) is None
 
 
 def test_a_prior_that_vb_cannot_run_is_advised_away():
-    request = Request(Path("t.csv"), {}, prior="pitman-yor")
+    request = ClusterRequest(Path("t.csv"), {}, prior="pitman-yor")
     assert "--engine vb --prior dp approximates" in advice(ended("max_time", request))
 
 
@@ -138,8 +139,9 @@ def test_seconds_are_rounded_to_two_digits(seconds, words):
 
 def test_a_run_that_the_limit_cut_knows_what_variational_bayes_takes():
     table = Table.read(np.random.default_rng(0).normal(size=(60, 1)))
-    given = Input(Request(Path("t.csv"), {}, max_time=1e-3), table, None, [])
-    run = cluster(given, Mixture(max_time=1e-3, random_state=0, progress=False))
+    model = Mixture(max_time=1e-3, random_state=0, progress=False)
+    given = Input(ClusterRequest(Path("t.csv"), {}, max_time=1e-3), table, None, [], model)
+    run = given.request.compute(given)
     assert run.model.posterior_.provenance["stopped"] == "max_time"
     assert run.faster.startswith("--engine vb approximates, here in ")
     assert advice(run).endswith(f"{run.faster}.")
@@ -152,7 +154,8 @@ def test_an_interruption_of_the_measurement_costs_nothing_but_itself(monkeypatch
 
     monkeypatch.setattr(Approximation, "seconds", property(interrupted))
     table = Table.read(np.random.default_rng(0).normal(size=(60, 1)))
-    given = Input(Request(Path("t.csv"), {}, max_time=1e-3), table, None, [])
-    run = cluster(given, Mixture(max_time=1e-3, random_state=0))
+    model = Mixture(max_time=1e-3, random_state=0)
+    given = Input(ClusterRequest(Path("t.csv"), {}, max_time=1e-3), table, None, [], model)
+    run = given.request.compute(given)
     assert run.faster == ""
     assert advice(run).endswith("--engine vb approximates.")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from partita import Mixture, Posterior
-from partita.runs.clustering import Input, Run
-from partita.runs.request import Request
-from partita.runs.words import chances_in_words, describe_input, describe_run
+from partita.runs.cluster import ClusterRequest
+from partita.runs.column_words import describe_input
+from partita.runs.fits import Input, Run
+from partita.runs.words import chances_in_words
 from partita.table import Table
 
 pytestmark = [
@@ -20,19 +21,23 @@ pytestmark = [
 
 def run_of(x):
     table = Table.read(np.asarray(x, dtype=float))
-    given = Input(Request(Path("t.csv"), {}), table, None, [])
+    given = Input(ClusterRequest(Path("t.csv"), {}), table, None, [])
     return Run(given, Mixture(family="gaussian", chains=2, draws=30, random_state=0).fit(table), 1.0)
 
 
+def said_of(run):
+    return [line for section in run.input.request.sections(run) for line in section.words]
+
+
 def test_one_row():
-    first, second = describe_run(run_of([[1.0, 2.0]]))[:2]
+    first, second = said_of(run_of([[1.0, 2.0]]))[:2]
     assert first == "1 group of 1 row. How many groups there are: 1 with probability 1.00."
     assert second.startswith("With one group no row has another to belong to")
 
 
 def test_large_numbers_are_written_out():
     rng = np.random.default_rng(0)
-    lines = describe_run(run_of(np.repeat([[20000.0], [90000.0]], 30, axis=0) + rng.normal(0, 100, (60, 1))))
+    lines = said_of(run_of(np.repeat([[20000.0], [90000.0]], 30, axis=0) + rng.normal(0, 100, (60, 1))))
     told = next(line for line in lines if line.startswith("  group 0"))
     assert "e+" not in told
     assert "x0 " in told
@@ -44,7 +49,7 @@ def test_draws_that_determine_nothing_come_first():
     run.model._posterior = Posterior(draws)
     run.model.labels_, run.model.probabilities_ = np.zeros(40, dtype=np.int64), np.ones((40, 1))
     run.model.n_clusters_ = 1
-    first, second, *_ = describe_run(run)
+    first, second, *_ = said_of(run)
     assert first.startswith("This table does not determine groups: two rows are together with probability 0.15")
     assert "; 1 is reported, fewer than in 100% of the draws: groups that come and go are left out." in second
 

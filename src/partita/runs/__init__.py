@@ -1,1 +1,1 @@
-"""A run: the file of a table in, a folder of answers out."""
+"""The commands: a file in, a folder of answers out. Each is one file; `partita.runs.command` carries them out."""

@@ -1,123 +1,248 @@
-"""Read a file of base clusterings, and set aside what names the objects or is to be ignored."""
+"""partita consensus: the one clustering that many clusterings agree on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from partita.consensus import NBCE
-from partita.consensus.label_table import label_table
-from partita.consensus.nbce_options import PRIORS
-from partita.parameters import choose
-from partita.runs.clustering import Input
-from partita.runs.collecting import collecting
-from partita.runs.request import MAX_TIME
-from partita.runs.setting_aside import set_aside
-from partita.table import Origin, Table, read_file
-from partita.table.csv_types import MISSING_WORDS
+import typer
 
+from partita.runs import options
+from partita.runs.command import carry_out_words, command
+from partita.runs.console import collecting
+from partita.runs.fits import MOST_COMPONENTS, FitRequest, Input, Run, set_aside
+from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
+
+if TYPE_CHECKING:
+    from partita.consensus import NBCE
+    from partita.table import Table
+
+AGREEMENT = "agreement.csv"
 METHODS: Mapping[str, str] = {"nbce": "gibbs", "nbce-vb": "vb", "nbce-cvb": "cvb"}
+"""Older names of the engines."""
+
+
+@command
+def consensus(
+    labels: Annotated[
+        Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet: a column per clustering.")
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default: partita-NAME for labels NAME.csv.")
+    ] = None,
+    ignore: options.Ignore = None,
+    id: Annotated[str | None, typer.Option(help="Column that names the objects; it is no clustering.")] = None,
+    engine: Annotated[str, typer.Option(help="gibbs (samples), or vb or cvb (approximate, faster).")] = "gibbs",
+    method: Annotated[str | None, typer.Option(hidden=True, help="Deprecated: nbce is --engine gibbs.")] = None,
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="How objects fall into groups: stick-breaking, finite-dirichlet, dirichlet-process (dp), pitman-yor or"
+            " finite-mixtures."
+        ),
+    ] = "stick-breaking",
+    components: Annotated[int, typer.Option(min=1, help="The most groups that there may be.")] = MOST_COMPONENTS,
+    concentration: Annotated[
+        float | None, typer.Option(help="The larger, the more groups the prior expects; default: learned.")
+    ] = None,
+    pseudocount: Annotated[
+        float, typer.Option(help="Labels of every kind that each group is taken to hold beforehand.")
+    ] = 1.0,
+    chains: options.Chains = 4,
+    draws: options.Draws = "auto",
+    max_time: options.MaxTime = "300",
+    seed: options.Seed = 0,
+    max_unpacked: options.MaxUnpacked = None,
+    force: options.Force = False,
+    safe_csv: options.SafeCsv = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the one clustering that many clusterings of the same objects agree on, and write it to a folder.
+
+    A row per object, a column per clustering, labels of any kind; empty cells and -1 are missing. Writes
+    labels.csv (id or row number from 0, label, confidence, runner-up), agreement.csv (how far each clustering
+    agrees), summary.json, posterior.partita (all draws and the model, for 'partita predict') and
+    coclustering.png. While it samples, Ctrl-C stops early and keeps what was drawn.
+
+    Example: partita consensus votes.csv --id object
+    """
+    carry_out_words(_request, **locals())
 
 
 @dataclass(frozen=True)
-class ConsensusRequest:
-    """A file of base clusterings and how their consensus is to be found.
+class ConsensusRequest(FitRequest):
+    """A file of base clusterings and how their consensus is to be found: the options above, understood.
 
-    Parameters
-    ----------
-    labels : Path
-        A CSV or Parquet file with one row per object and one column per base clustering.
-    ignore : tuple of str
-        Columns to leave out.
-    id : str or None
-        A column to leave out that names the objects in the results.
-    method : str
-        A name of `METHODS`.
-    prior, components, pseudocount, chains, draws, max_time, seed
-        As in `NBCE`, where ``components`` is ``n_components`` and ``seed`` is ``random_state``.
-    concentration : float or None
-        That of the prior; None: learned.
-    max_unpacked : int or None
-        Bytes that a compressed file may become, as in `read_file`.
+    They are those of `NBCE`, where ``components`` is ``n_components``; ``concentration`` None: it is learned.
     """
 
     labels: Path
     ignore: tuple[str, ...] = ()
     id: str | None = None
-    method: str = "nbce"
+    engine: str = "gibbs"
     prior: str = "stick-breaking"
-    components: int = 100
+    components: int = MOST_COMPONENTS
     concentration: float | None = None
     pseudocount: float = 1.0
     chains: int = 4
     draws: int | str = "auto"
-    max_time: float | None = MAX_TIME
+    max_time: float | None = options.MAX_TIME
     seed: int = 0
     max_unpacked: int | None = None
 
-    sampling: ClassVar[str] = "--method nbce"
-    approximating: ClassVar[str] = "--method nbce-vb"
+    command: ClassVar[str] = "partita consensus"
+    files: ClassVar[tuple[str, ...]] = (LABELS, AGREEMENT, SUMMARY, MODEL, PICTURE)
+    default_prior: ClassVar[str] = "stick-breaking"
 
     @property
-    def engine(self) -> str:
-        """The engine of `NBCE` that the method is."""
-        return choose("--method", self.method, METHODS)
+    def method(self) -> str:
+        """The older name of the engine."""
+        return "nbce" if self.samples else f"nbce-{self.engine}"
 
-    @property
-    def samples(self) -> bool:
-        """Whether the method samples; the others approximate."""
-        return self.engine == "gibbs"
+    def read(self) -> Input:
+        """Check the options and read the file, every column a clustering."""
+        from partita.consensus.label_table import label_table
+        from partita.table import Origin, read_file
 
-    def model(self, *, progress: bool) -> NBCE:
+        model = self.model()
+        with collecting() as said:
+            names_objects = () if self.id is None else (self.id,)
+            frame = read_file(self.labels, text=names_objects, categories=True, max_unpacked=self.max_unpacked)
+            kept, ids = set_aside(frame, self.id, self.ignore)
+            table = replace(label_table(kept), origin=Origin())
+        return Input(self, table, ids, [*said, *_doubts(table)], model)
+
+    def model(self) -> "NBCE":
         """The estimator that is asked for, its options checked; it runs on all cores."""
-        engine = self.engine
-        choose("--prior", self.prior, PRIORS)
+        from partita.consensus import NBCE
+        from partita.engines import EM, ENGINES
+        from partita.parameters import choose
+
+        choose("--engine", self.engine, {name: kind for name, kind in ENGINES.items() if kind is not EM})
         for option in ("concentration", "pseudocount"):
             number = getattr(self, option)
             if number is not None and not (isfinite(number) and number > 0):
                 raise ValueError(f"--{option} must be a positive number; got {number}.")
         model = NBCE(
-            prior=self.prior,
+            **self._prior_options(),
             n_components=self.components,
-            concentration=self.concentration,
-            pseudocount=self.pseudocount,
-            engine=engine,
             learn=("concentration",) if self.concentration is None else (),
-            chains=self.chains,
-            draws=self.draws,
-            max_time=self.max_time,
             n_jobs=-1,
-            progress=progress,
             random_state=self.seed,
+            **{name: getattr(self, name) for name in ("pseudocount", "engine", "chains", "draws", "max_time")},
         )
         model.check()
         return model
 
+    def _prior_options(self) -> dict[str, Any]:
+        """Prior and concentration of `NBCE`, which knows some priors by name and takes the others as objects."""
+        from partita.consensus.nbce_options import PRIORS
+
+        kind: Any = self.prior_kind
+        self.refuse_prior()
+        if kind.name in PRIORS:
+            return {"prior": kind.name, "concentration": self.concentration}
+        fixed = {} if self.concentration is None else {"concentration": self.concentration}
+        return {"prior": kind(**fixed)}
+
     def to_dict(self) -> dict[str, Any]:
-        """The request in types that JSON has."""
-        return vars(self) | {"labels": str(self.labels), "ignore": list(self.ignore)}
+        """The request in types that JSON has, with the older name of the engine."""
+        return super().to_dict() | {"method": self.method}
+
+    def describe(self, given: Input) -> Section:
+        """Objects, clusterings with their numbers of labels, what is missing or left out, and how long it may take."""
+        from partita.runs.words import budget_in_words, missing_in_words, short, some
+        from partita.wording import count_of
+
+        table, columns = given.table, given.table.schema.columns
+        n_missing = int((table.codes < 0).sum())
+        gaps = missing_in_words(n_missing, table.codes.size, "label")
+        kinds = {
+            "clusterings": [f"{short(column.name)} ({len(column.levels)})" for column in columns],
+            "ignored": list(self.ignore),
+            "names the objects": [self.id] if self.id else [],
+        }
+        return Section(
+            "clusterings",
+            words=[
+                f"{self.labels}: {count_of(table.n_rows, 'object')}, {count_of(len(columns), 'clustering')}, {gaps}.",
+                *(f"  {kind}: {some(names)}" for kind, names in kinds.items() if names),
+                budget_in_words(self.max_time),
+            ],
+            fields={
+                "n_objects": table.n_rows,
+                "n_clusterings": len(columns),
+                "n_missing": n_missing,
+                "n_unlabelled": int(table.empty_rows.sum()),
+                "method": self.method,
+                "engine": self.engine,
+            },
+        )
+
+    def sections(self, answer: Run) -> list[Section]:
+        """Groups, agreement of the clusterings, and how it ended."""
+        from partita.runs.agreement import agreement_section
+        from partita.runs.words import how_it_ended
+
+        return [_groups(answer), agreement_section(answer, AGREEMENT), how_it_ended(answer)]
 
 
-def read_labels(request: ConsensusRequest) -> Input:
-    """Read the file, every column a clustering; raises OSError, TypeError or ValueError with a sentence."""
-    with collecting() as said:
-        names_objects = () if request.id is None else (request.id,)
-        frame = read_file(request.labels, text=names_objects, categories=True, max_unpacked=request.max_unpacked)
-        kept, ids = set_aside(frame, request.id, request.ignore)
-        table = replace(label_table(kept), origin=Origin())
-    return Input(request, table, ids, [*said, *_doubts(table)])
+def _request(*, engine: str, method: str | None, **words: Any) -> ConsensusRequest:
+    """The request; an older name of the engine is refused beside another engine."""
+    from partita.parameters import choose
+
+    meant = engine if method is None else choose("--method", method, METHODS)
+    if engine not in ("gibbs", meant):
+        raise ValueError(f"--method {method} is --engine {meant}; got --engine {engine} too: leave out --method.")
+    return ConsensusRequest(engine=meant, **words)
 
 
-def _doubts(table: Table) -> list[str]:
+def _groups(run: Run) -> Section:
+    """The groups, their probability, what is shaky, and how they were found."""
+    from functools import partial
+
+    import numpy as np
+
+    from partita.runs import words
+    from partita.runs.labels import draw, labels_table
+    from partita.wording import count_of
+
+    model, sure, table = run.model, words.confidence(run.model), labels_table(run)
+    sizes, chances = np.bincount(model.labels_), model.posterior_.n_clusters()
+    doubt = words.doubt_in_words(model.estimate_, "This ensemble does", "object") if run.input.request.samples else []
+    return Section(
+        "groups",
+        words=[
+            *doubt,
+            f"{count_of(model.n_clusters_, 'group')} of {words.sizes_in_words(sizes, 'object')}."
+            f" How many groups there are: {words.chances_in_words(chances, model.n_clusters_)}.",
+            words.placed_in_words(sure, model.n_clusters_, next(iter(table.values()))),
+            words.how_found(run),
+        ],
+        fields={
+            "n_clusters": int(model.n_clusters_),
+            "n_clusters_probabilities": words.rounded_chances(chances),
+            "sizes": sizes.tolist(),
+            "n_confident": int((sure >= words.CONFIDENT).sum()),
+        },
+        tables={LABELS: table},
+        files={PICTURE: partial(draw, model.posterior_, model.labels_)},
+    )
+
+
+def _doubts(table: "Table") -> list[str]:
     """What may have been meant otherwise: words for missing labels."""
-    doubts = []
+    from partita.table.csv_types import MISSING_WORDS
+
     words = {
-        level: c.name
-        for c in table.schema.columns
-        for level in c.levels
+        level: column.name
+        for column in table.schema.columns
+        for level in column.levels
         if isinstance(level, str) and level.strip().lower() in MISSING_WORDS
     }
-    for word, name in words.items():
-        doubts.append(f"{word!r} is a label like any other in column {name!r}: leave a cell empty where there is none.")
-    return doubts
+    return [
+        f"{word!r} is a label like any other in column {name!r}: leave a cell empty where there is none."
+        for word, name in words.items()
+    ]

@@ -7,19 +7,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import partita
 from partita.files.atomic import replacing
-from partita.runs.strict_json import read_json
 
 MANIFEST = "manifest.json"
 FORMAT = "partita-run"
 FORMAT_VERSION = 1
-COMMANDS = ("partita cluster", "partita consensus", "partita summarize")
 
 _PARTS = ("files", "beside", "replaced")
 _MOST_BYTES = 1 << 20
+_COMMAND = re.compile(r"partita [a-z][a-z0-9-]*")
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")  # of the folder itself: no separators, no ".."
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
@@ -39,7 +38,7 @@ class Manifest:
     Parameters
     ----------
     command : str
-        The one of `COMMANDS` whose result it is.
+        Whose result it is: ``partita cluster``.
     complete : bool
         Whether the run is there as a whole: False from before its first file takes its place until after its last.
     files : mapping
@@ -131,7 +130,7 @@ def _is_newer(content: Any) -> bool:
 
 def _manifest(content: dict[str, Any]) -> Manifest:
     command, complete = content["command"], content["complete"]
-    _require(command in COMMANDS)
+    _require(isinstance(command, str) and _COMMAND.fullmatch(command) is not None)
     _require(isinstance(complete, bool))
     return Manifest(command, complete, *(_fingerprints(content[part]) for part in _PARTS))
 
@@ -153,3 +152,30 @@ def _fingerprint(content: Any) -> Fingerprint:
 def _require(condition: bool) -> None:
     if not condition:
         raise ValueError
+
+
+def read_json(path: Path, most_bytes: int) -> Any:
+    """The content of a JSON file that anyone may have written.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    ValueError
+        It is no regular file, is larger than ``most_bytes``, is nested without end, is no UTF-8, or is no JSON; NaN and
+        infinities, which JSON does not have, count as such.
+    """
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise ValueError("no regular file")
+    with open(path, "rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError("too large")
+    try:
+        return json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested without end") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

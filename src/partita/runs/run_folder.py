@@ -1,9 +1,13 @@
-"""A folder in which a run becomes visible as a whole, and in which only partita's own files are replaced."""
+"""Where a command writes: a folder in which a run becomes visible as a whole, or one file.
+
+Only partita's own files are replaced in a folder.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from partita.files.atomic import check_writable, flush, remove_leftovers, replacing
@@ -18,6 +22,7 @@ from partita.runs.manifest import (
     recognise,
     write_manifest,
 )
+from partita.runs.section import PREDICTIONS
 
 _REMEDY = "choose another place with --out, or replace it with --force."
 
@@ -50,18 +55,20 @@ class RunFolder:
         for name in (*names, MANIFEST):
             remove_leftovers(self.path / name)
 
+    def refuse(self, kept: Iterable[Path], names: Iterable[str]) -> None:
+        """Refuse to replace the files that are read, and as `refuse_others` does."""
+        refuse_to_replace(kept, [self.path / name for name in names])
+        self.refuse_others(names)
+
     def refuse_others(self, names: Iterable[str]) -> None:
         """Refuse a folder in which these files would replace what partita did not write, or mix two results.
 
-        Raises
-        ------
-        ValueError
-            With the file and the remedy.
+        Raises ValueError with the file and the remedy.
         """
         self._claim(names)
 
     @contextmanager
-    def writing_run(self, names: Sequence[str]) -> Iterator[tuple[Path, ...]]:
+    def writing(self, names: Sequence[str]) -> Iterator[tuple[Path, ...]]:
         """Paths to write the files of a run to; they become a run when the block ends well.
 
         A manifest that is not complete goes before them, a complete one after them: at any moment the folder holds the
@@ -86,6 +93,13 @@ class RunFolder:
             manifest = replace(earlier, beside={**earlier.beside, **_written([name], temporaries)})
             write_manifest(self.path, replace(manifest, replaced={**earlier.replaced, **replaced}))
         write_manifest(self.path, manifest)
+
+    def told(self, names: Sequence[str]) -> list[str]:
+        """Where the results are; predictions of an earlier run are pointed out."""
+        lines = ["", f"Written to {self.path}: {', '.join(names)}."]
+        if (self.path / PREDICTIONS).exists():
+            lines.append(f"The {PREDICTIONS} there belongs to an earlier run.")
+        return lines
 
     def _claim(self, names: Iterable[str]) -> tuple[Manifest, dict[str, Fingerprint]]:
         """What partita wrote before, less the replaced of ``names``, and those of them that are there.
@@ -128,11 +142,36 @@ class RunFolder:
         return found
 
 
-def refuse_to_replace(kept: Path, targets: Iterable[Path]) -> None:
-    """Refuse to write over a file that is read."""
-    for target in targets:
-        if kept.exists() and target.exists() and target.samefile(kept):
-            raise ValueError(f"The result would replace {str(kept)!r}, which is read: choose another place with --out.")
+@dataclass(frozen=True)
+class OneFile:
+    """A file, the old one or the whole new one; ``beside`` is the run that it lies beside as partita's own, if any."""
+
+    path: Path
+    beside: RunFolder | None = None
+
+    def refuse(self, kept: Iterable[Path], names: Iterable[str]) -> None:
+        """Refuse to replace a file that is read or, beside a run, one that partita did not write."""
+        refuse_to_replace(kept, [self.path])
+        if self.beside is not None:
+            self.beside.refuse_others([self.path.name])
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Make nothing: whether there is a place for one file shows when it is written."""
+
+    def writing(self, names: Sequence[str]) -> AbstractContextManager[tuple[Path, ...]]:
+        """The path to write to; the file takes its place when the block ends well."""
+        return replacing(self.path) if self.beside is None else self.beside.writing_beside(self.path.name)
+
+    def told(self, names: Sequence[str]) -> list[str]:
+        """Where the file is."""
+        return [f"Written to {self.path}."]
+
+
+def refuse_to_replace(kept: Iterable[Path], targets: Sequence[Path]) -> None:
+    """Refuse to write over files that are read."""
+    for path, target in product(kept, targets):
+        if path.exists() and target.exists() and target.samefile(path):
+            raise ValueError(f"The result would replace {str(path)!r}, which is read: choose another place with --out.")
 
 
 def _refuse_folder(path: Path) -> None:

@@ -1,72 +1,28 @@
-"""A run in plain words: what was understood, what was found, how sure that is, what to do about it."""
+"""Answers in plain words that several commands say: how many groups, how sure, how that was found, what to do."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from partita.mixture import Mixture
 from partita.mixture_answers import MixtureAnswers
-from partita.runs.clustering import Input, Run
-from partita.runs.columns import columns_of
-from partita.runs.how_found import advice, chosen_in_words, how_found
-from partita.runs.pieces import groups_in_words, unmet_in_words
-from partita.table import Table
+from partita.posterior import Estimate
+from partita.runs.fits import Run
+from partita.runs.section import MODEL, Section
 from partita.wording import count_of
 
 CONFIDENT = 0.9
-NOVEL = 0.5
-MOST_COLUMNS = 12  # named of every kind
-MOST_GROUPS = 12  # described on the screen; all are in profile.csv
-COLUMNS_PER_GROUP = 3
+MOST_NAMES = 12  # in one line
+MOST_GROUPS = 12  # described on the screen; all are in the files
 LEAST_SURE = 3  # objects that are named
-LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
 MOST_LETTERS = 40  # of a name
 ONE_GROUP = "With one group no {} has another to belong to: the picture shows how much the draws agree."
-FEW_VALUES = 10  # of whole numbers, which may be codes,
-LARGEST_CODE = 1e6  # unless they are larger
+APPROXIMATIONS = {"vb": "variational Bayes", "cvb": "collapsed variational Bayes"}
 
 
-def describe_input(given: Input) -> list[str]:
-    """Rows, columns by kind, missing cells, and what was left out."""
-    table, schema, request = given.table, given.table.schema, given.request
-    n_cells = table.n_rows * len(schema.used)
-    n_missing = _n_missing(table)
-    gaps = f"{n_missing} of {n_cells} cells missing ({n_missing / n_cells:.0%})" if n_missing else "no cell missing"
-    lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(len(schema.used), 'column')}, {gaps}."]
-    kinds = {
-        "numbers": [short(column.name) for column in schema.numeric],
-        "categories": [f"{short(column.name)} ({len(column.levels)})" for column in schema.categorical],
-        "counts": [short(column.name) for column in schema.counts],
-        "constant, left out": list(schema.dropped),
-        "ignored": list(request.ignore),
-        "names the rows": [request.id] if request.id else [],
-    }
-    lines += [f"  {kind}: {some(names)}" for kind, names in kinds.items() if names]
-    codes = _maybe_codes(table)
-    if codes:
-        lines.append(f"  whole numbers with few values: {some(codes)}; if they are codes, --types NAME=categorical")
-    return lines
-
-
-def describe_run(run: Run) -> list[str]:
-    """Groups, their probability, confident rows, what is typical of each group, and warnings."""
-    model = run.model
-    sure = int((confidence(model) >= CONFIDENT).sum())
-    lines = [
-        *doubt_in_words(run, "table", "row"),
-        f"{count_of(model.n_clusters_, 'group')} of {sizes_in_words(group_sizes(model), 'row')}."
-        f" {_number_in_words(run)}",
-        f"{sure} of {model.labels_.size} rows are placed with confidence {CONFIDENT} or more."
-        if model.n_clusters_ > 1
-        else ONE_GROUP.format("row"),
-        *_groups_in_words(run),
-        how_found(run),
-    ]
-    if model.n_clusters_ > 1:
-        lines += ["", "What is typical of each group (in brackets: all rows):"]
-        lines += [f"  {line}" for line in describe_groups(run)]
-    return lines + described_warnings(run.warnings, advice(run))
+def doubt_in_words(found: Estimate, what: str, noun: str) -> list[str]:
+    """That the draws determine no groups, where that is so: the first thing to know. ``what`` does not."""
+    return [found.verdict.replace("The draws do", what).replace("object", noun)] if found.diffuse else []
 
 
 def group_sizes(model: MixtureAnswers) -> np.ndarray:
@@ -74,45 +30,9 @@ def group_sizes(model: MixtureAnswers) -> np.ndarray:
     return np.bincount(model.labels_, minlength=model.n_clusters_)
 
 
-def describe_groups(run: Run) -> list[str]:
-    """For every group the columns that tell it from the rest best, with its means and shares."""
-    sizes = group_sizes(run.model)
-    facts = _facts(run.model, _overall(run.input.table))
-    lines = [
-        f"group {k}, {count_of(int(sizes[k]), 'row')}: {'; '.join(facts[k]) or 'no column tells it from the rest'}"
-        for k in range(len(facts))
-    ]
-    left = len(lines) - MOST_GROUPS
-    return lines if left <= 0 else [*lines[:MOST_GROUPS], f"and {count_of(left, 'group')} more: see profile.csv"]
-
-
 def confidence(model: MixtureAnswers) -> np.ndarray:
     """The probability of every row's own label."""
     return model.probabilities_[np.arange(model.labels_.size), model.labels_]
-
-
-def doubt_in_words(run: Run, what: str, noun: str) -> list[str]:
-    """That the draws determine no groups, where that is so: the first thing to know."""
-    if not run.input.request.samples or not run.model.estimate_.diffuse:
-        return []
-    verdict = run.model.estimate_.verdict.replace("The draws do not", f"This {what} does not")
-    return [verdict.replace("object", noun)]
-
-
-def _number_in_words(run: Run) -> str:
-    model = run.model
-    if model.n_clusters is not None:
-        return model.groups_note_
-    if run.input.request.engine == "em":
-        return f"How many groups there are: {chosen_in_words(model)}."
-    return f"How many groups there are: {chances_in_words(model.posterior_.n_clusters(), model.n_clusters_)}."
-
-
-def _groups_in_words(run: Run) -> list[str]:
-    groups, unmet = run.groups, unmet_in_words(run.model, run.input.request.groups)
-    if groups is None:
-        return [unmet] if unmet else []
-    return [groups_in_words(groups, sizes_in_words(groups.sizes, "row"), CONFIDENT)]
 
 
 def chances_in_words(chances: Mapping[int, float], n_clusters: int) -> str:
@@ -150,6 +70,13 @@ def placed_in_words(confidence: np.ndarray, n_clusters: int, names: Sequence[Any
     return f"{words}; the least sure: {', '.join(f'{names[i]} ({confidence[i]:.2f})' for i in least)}."
 
 
+def missing_in_words(n_missing: int, n_cells: int, noun: str) -> str:
+    """How many cells are missing: ``3 of 60 labels missing (5%)``."""
+    return (
+        f"{n_missing} of {n_cells} {noun}s missing ({n_missing / n_cells:.0%})" if n_missing else f"no {noun} missing"
+    )
+
+
 def described_warnings(warnings: Sequence[str], more: str | None) -> list[str]:
     """The warnings under an empty line, and what would make the answer better."""
     lines = [f"Warning: {sentence}" for sentence in warnings] + ([more] if more else [])
@@ -163,57 +90,87 @@ def short(name: str) -> str:
 
 def some(names: list[str]) -> str:
     """The first of the names, and how many more there are."""
-    shown = ", ".join(names[:MOST_COLUMNS])
-    more = len(names) - MOST_COLUMNS
+    shown = ", ".join(names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
     return shown if more <= 0 else f"{shown} and {more} more"
 
 
-def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[list[str]]:
-    """The most relevant columns of every cluster in words."""
-    profile = columns_of(model.profile_)
-    chosen: list[dict[str, tuple[float, float, str]]] = [{} for _ in range(model.n_clusters_)]
-    for k, column, kind, category, mean, share, relevance in zip(
-        *(profile[name] for name in ("cluster", "column", "kind", "category", "mean", "share", "relevance"))
-    ):
-        if kind == "categorical":
-            whole = everywhere[column, str(category)]
-            gap, words = share - whole, f"{short(column)} = {short(category)} {share:.0%} ({whole:.0%})"
-        else:
-            gap, words = 0.0, f"{short(column)} {_number(mean)} ({_number(everywhere[column, ''])})"
-        if relevance < LEAST_RELEVANCE:
-            continue
-        if column not in chosen[k] or gap > chosen[k][column][1]:
-            chosen[k][column] = (relevance, gap, words)
-    ranked = [sorted(columns.values(), key=lambda fact: -fact[0]) for columns in chosen]
-    return [[words for _, _, words in facts[:COLUMNS_PER_GROUP]] for facts in ranked]
+def budget_in_words(max_time: float | None) -> str:
+    """How long it may take, said before it begins."""
+    if max_time is None:
+        return "  time: no limit"
+    return f"  time: at most {max_time:g} s; --max-time sets another limit, none lifts it"
 
 
-def _overall(table: Table) -> dict[tuple[str, str], float]:
-    """The mean over a column's observed cells, by (column, ""), or the share of a category, by (column, category)."""
-    numbers = dict(zip((column.name for column in table.schema.numeric), table.to_units(table.numeric).T))
-    numbers |= {column.name: np.where(x < 0, np.nan, x) for column, x in zip(table.schema.counts, table.counts.T)}
-    whole = {(name, ""): float(np.nanmean(x)) for name, x in numbers.items() if not np.isnan(x).all()}
-    for column, codes in zip(table.schema.categorical, table.codes.T):
-        sizes = np.bincount(codes[codes >= 0], minlength=len(column.levels))
-        whole |= {(column.name, str(level)): size / sizes.sum() for level, size in zip(column.levels, sizes)}
-    return whole
+def how_found(run: Run) -> str:
+    """Chains and draws with their verdict, unless a warning says it; or what the engine is that did not sample."""
+    model, request = run.model, run.input.request
+    if request.samples:
+        n_chains, n_draws = model.posterior_.partitions.shape[:2]
+        verdict = _unsaid(model.diagnostics_.verdict, run.warnings)
+        return f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {verdict}".rstrip()
+    if request.engine == "em":
+        return (
+            "By EM, which takes the groups as known: confidence is mostly surer than it should be;"
+            f" {request.sampling} samples instead."
+        )
+    name = APPROXIMATIONS.get(request.engine, request.engine)
+    return (
+        f"By {name}: probabilities and confidence are those of an approximation, which is mostly surer than it should"
+        f" be; {request.sampling} samples instead."
+    )
 
 
-def _number(value: float) -> str:
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+def advice(run: Run) -> str | None:
+    """What would help draws that do not agree, after what stopped them; None where nothing is to be done."""
+    model, request = run.model, run.input.request
+    if not request.samples or model.converged_:
+        return None
+    faster = run.faster or f"{request.approximating} approximates"
+    stopped, n_draws = model.posterior_.provenance.get("stopped"), model.posterior_.partitions.shape[1]
+    if stopped == "interrupted":
+        return None
+    if stopped == "max_time":
+        return f"Give it more time with a larger --max-time, or take another way: {faster}."
+    if stopped == "cap":
+        return (
+            f"It made the most sweeps that --draws auto makes: --draws {2 * n_draws} makes more; or take another way:"
+            f" {faster}."
+        )
+    return f"More draws may help: --draws with a number above {n_draws}, or auto."
 
 
-def _maybe_codes(table: Table) -> list[str]:
-    """Numeric columns with few values, all of them whole."""
-    found = []
-    for column, cells in zip(table.schema.numeric, table.to_units(table.numeric).T):
-        seen = cells[np.abs(cells) < LARGEST_CODE]
-        values = np.unique(seen.round(9))  # units and back may cost the last digit
-        all_small = len(seen) == np.count_nonzero(~np.isnan(cells))
-        if all_small and len(values) <= FEW_VALUES < table.n_rows / 2 and np.array_equal(values, np.round(values)):
-            found.append(f"{short(column.name)} ({len(values)})")
-    return found
+def chosen_in_words(model: Any) -> str:
+    """The number of components that EM's criterion chose, and the next best."""
+    tried, (best, *others) = model.selection_, sorted(model.selection_, key=lambda k: model.selection_[k])
+    words = f"BIC chose {best} among {min(tried)} to {max(tried)}"
+    if not others:
+        return words
+    return f"{words}; that of {others[0]}, the next best, is larger by {tried[others[0]] - tried[best]:.3g}"
 
 
-def _n_missing(table: Table) -> int:
-    return int(np.isnan(table.numeric).sum() + (table.codes < 0).sum() + (table.counts < 0).sum())
+def _unsaid(verdict: str, warnings: list[str]) -> str:
+    """Whether the chains agree, unless a warning says it."""
+    return "" if any(verdict in sentence for sentence in warnings) else verdict
+
+
+def how_it_ended(run: Run, **fields: Any) -> Section:
+    """Whether the chains agree, what ended them, warnings and advice; the model in its file."""
+    model, request = run.model, run.input.request
+    return Section(
+        "end",
+        words=described_warnings(run.warnings, advice(run)),
+        fields={
+            "converged": bool(model.converged_),
+            "verdict": model.diagnostics_.verdict if request.samples else None,
+            "stopped": model.posterior_.provenance.get("stopped"),
+            "warnings": run.warnings,
+            **fields,
+        },
+        files={MODEL: model.save},
+    )
+
+
+def rounded_chances(chances: Mapping[int, float]) -> dict[str, float]:
+    """Probabilities of numbers of groups as JSON has them."""
+    return {str(k): round(p, 6) for k, p in chances.items()}

@@ -1,10 +1,17 @@
-"""The table of the demo: the customers of a made-up shop."""
+"""partita demo: the customers of a made-up shop, clustered."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
+import typer
 
-from partita.runs.columns import to_csv
+from partita.runs import options
+from partita.runs.cluster import ClusterRequest
+from partita.runs.command import carry_out, command
+from partita.runs.console import refusing, writing_to
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CUSTOMERS = "customers.csv"
 TABLE_SEED = 20
@@ -26,8 +33,30 @@ CATEGORICAL: dict[str, tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]] = 
 }
 
 
-def customers(n_rows: int = 300) -> dict[str, np.ndarray]:
+@command
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the results; files of an earlier demo are replaced.")] = Path(
+        "partita-demo"
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler; the table is always the same.")] = 0,
+    force: options.Force = False,
+) -> None:
+    """Cluster a built-in table of 300 shop customers: 'partita cluster' on the file customers.csv that it writes."""
+    request = ClusterRequest(table=out / CUSTOMERS, types={}, seed=seed)
+    folder, files = request.folder(out, force=force), (*request.files, CUSTOMERS)
+    with refusing():
+        folder.refuse_others(files)
+    with refusing(), writing_to(out):
+        folder.prepare(files)
+        with folder.writing_beside(CUSTOMERS) as (path,):
+            write_customers(path)
+    carry_out(request, folder)
+
+
+def customers(n_rows: int = 300) -> "dict[str, np.ndarray]":
     """The built-in table: 300 customers of four kinds, about one cell in twenty missing (nan or None)."""
+    import numpy as np
+
     rng = np.random.default_rng(TABLE_SEED)
     group = rng.choice(len(GROUP_SHARES), size=n_rows, p=GROUP_SHARES)
     columns: dict[str, np.ndarray] = {}
@@ -44,4 +73,6 @@ def customers(n_rows: int = 300) -> dict[str, np.ndarray]:
 
 def write_customers(path: Path) -> None:
     """Write the table to a CSV file; missing cells are empty."""
+    from partita.runs.columns import to_csv
+
     path.write_text(to_csv(customers()), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,16 @@ def complain(words: str) -> None:
     """Say what is wrong in one line; that nobody may be listening changes nothing."""
     with suppress(OSError):
         typer.echo(printable(" ".join(words.split())), err=True)
+
+
+@contextmanager
+def collecting() -> Iterator[list[str]]:
+    """The words of all warnings of a block, each once, to be shown and stored with the result."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    said.extend(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 @contextmanager

@@ -1,0 +1,204 @@
+"""partita cluster: the groups in a table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from partita.runs import options
+from partita.runs.command import carry_out_words, command
+from partita.runs.console import collecting
+from partita.runs.fits import MOST_COMPONENTS, FitRequest, Input, Run, has_limit, refuse_unknown, set_aside
+from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
+
+if TYPE_CHECKING:
+    from partita.mixture import Mixture
+    from partita.priors import Prior
+
+PROFILE = "profile.csv"
+MOST_TRIED = 10  # components that EM chooses among
+
+
+@command
+def cluster(
+    table: Annotated[
+        Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet, with a header.")
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default: partita-NAME for a table NAME.csv.")
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(help="Types that the values do not show: zip=categorical,visits=count (or numeric)."),
+    ] = None,
+    ignore: options.Ignore = None,
+    id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            help="How rows fall into groups: dirichlet-process (dp, the default), pitman-yor, finite-mixtures,"
+            " stick-breaking or finite-dirichlet."
+        ),
+    ] = None,
+    expected_clusters: Annotated[
+        float | None, typer.Option(help="How many groups the prior expects; default: learned from the table.")
+    ] = None,
+    components: Annotated[
+        int | None, typer.Option(min=1, help="The most groups of stick-breaking or finite-dirichlet; default: 100.")
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(help="gibbs (samples), vb or cvb (approximate, faster), or em (1 to 10 groups, chosen by BIC)."),
+    ] = "gibbs",
+    n_clusters: Annotated[
+        int | None, typer.Option(min=1, help="So many groups and no others; default: as many as the table shows.")
+    ] = None,
+    groups: Annotated[
+        str, typer.Option(help="Groups that overlapping ones are merged into: a number, auto (by overlap) or none.")
+    ] = "auto",
+    loss: options.LossName = "vi",
+    entropy: options.Entropy = 0.0,
+    min_size: options.MinSize = None,
+    max_clusters: options.MaxClusters = None,
+    min_support: options.MinSupport = 0.5,
+    chains: options.Chains = 4,
+    draws: options.Draws = "auto",
+    max_time: options.MaxTime = "300",
+    seed: options.Seed = 0,
+    max_unpacked: options.MaxUnpacked = None,
+    force: options.Force = False,
+    safe_csv: options.SafeCsv = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the groups in a table and write them to a folder.
+
+    Numbers are numeric columns, text is categorical, empty cells are missing. Writes labels.csv (id or row
+    number from 0, label, confidence, runner-up), summary.json, profile.csv (what is typical of every group),
+    posterior.partita (all draws and the model, for 'partita predict') and coclustering.png. While it samples,
+    Ctrl-C stops early and keeps what was drawn.
+
+    Example: partita cluster customers.csv --id customer --types zip=categorical
+    """
+    carry_out_words(ClusterRequest, **locals())
+
+
+@dataclass(frozen=True)
+class ClusterRequest(FitRequest):
+    """A table's file and how it is to be clustered: the options above, understood; they are those of `Mixture`.
+
+    ``prior`` None is a Dirichlet process, and no prior at all for EM; ``expected_clusters`` None: the prior learns it.
+    """
+
+    table: Path
+    types: Mapping[str, str]
+    ignore: tuple[str, ...] = ()
+    id: str | None = None
+    prior: str | None = None
+    expected_clusters: float | None = None
+    components: int | None = None
+    engine: str = "gibbs"
+    n_clusters: int | None = None
+    groups: int | str = "auto"
+    loss: str = "vi"
+    entropy: float = 0.0
+    max_clusters: int | str | None = None
+    min_size: int | None = None
+    min_support: float = 0.5
+    chains: int = 4
+    draws: int | str = "auto"
+    max_time: float | None = options.MAX_TIME
+    seed: int = 0
+    max_unpacked: int | None = None
+
+    command: ClassVar[str] = "partita cluster"
+    files: ClassVar[tuple[str, ...]] = (LABELS, SUMMARY, PROFILE, MODEL, PICTURE)
+    default_prior: ClassVar[str] = "dp"
+
+    def read(self) -> Input:
+        """Read the file, learn its columns, and check the options of the model."""
+        from partita.table import Origin, Table, read_file
+
+        with collecting() as said:
+            names_rows = () if self.id is None else (self.id,)
+            frame = read_file(self.table, column_types=self.types, text=names_rows, max_unpacked=self.max_unpacked)
+            for column in self.types:
+                refuse_unknown("--types", column, frame.column_names)
+            kept, ids = set_aside(frame, self.id, self.ignore)
+            types = {name: kind for name, kind in self.types.items() if name in kept.column_names}
+            table = Table.read(kept, column_types=types)
+        model = self.mixture_for(table.n_rows, int(table.empty_rows.sum()))
+        return Input(self, replace(table, origin=Origin()), ids, said, model)
+
+    def mixture_for(self, n_rows: int, n_empty: int = 0) -> "Mixture":
+        """The model of a table of this many rows, some without any cell; it runs on all cores."""
+        from partita.engines import EM, ENGINES
+        from partita.mixture import Mixture
+        from partita.parameters import choose
+
+        kind = choose("--engine", self.engine, ENGINES)
+        estimating = ("n_clusters", "loss", "entropy", "max_clusters", "min_size", "min_support")
+        model = Mixture(
+            engine=EM(select="bic") if kind is EM else kind(),
+            prior=self.prior_for(n_rows, n_empty),
+            n_jobs=-1,
+            random_state=self.seed,
+            **{name: getattr(self, name) for name in ("chains", "draws", "max_time", *estimating)},
+        )
+        model.check()
+        return model
+
+    def prior_for(self, n_rows: int, n_empty: int = 0) -> "Prior":
+        """The prior, for a table of this many rows; refused where the engine does not run it."""
+        from partita.priors import FiniteDirichlet
+
+        kind: Any = self.prior_kind
+        if self.components is not None and not has_limit(kind):
+            raise ValueError(
+                f"--components limits --prior stick-breaking and finite-dirichlet; {self.prior or self.default_prior}"
+                " has no limit. Leave it out, or ask for --max-clusters."
+            )
+        if self.engine == "em":
+            if self.prior is not None or self.expected_clusters is not None:
+                raise ValueError(
+                    f"--engine em tries 1 to {MOST_TRIED} groups and chooses by BIC: it has no prior of their"
+                    " number. Leave out --prior and --expected-clusters, or take another engine."
+                )
+            return FiniteDirichlet(n_components=range(1, max(1, min(MOST_TRIED, n_rows - n_empty)) + 1))
+        self.refuse_prior()
+        limit = {"n_components": self.components or MOST_COMPONENTS} if has_limit(kind) else {}
+        if self.expected_clusters is None:
+            return kind(**limit)
+        return kind.from_expected_clusters(self.expected_clusters, n_rows, **limit)
+
+    def describe(self, given: Input) -> Section:
+        """Rows, columns by kind, missing cells, what was left out, and how long it may take."""
+        from partita.runs.column_words import describe_input
+        from partita.runs.words import budget_in_words
+
+        words = [*describe_input(given), budget_in_words(self.max_time)]
+        return Section("table", words, {"engine": self.engine, "n_rows": given.table.n_rows})
+
+    def sections(self, answer: Run) -> list[Section]:
+        """Groups, what is typical of each, and how it ended."""
+        from partita.runs.column_words import describe_groups
+        from partita.runs.columns import columns_of
+        from partita.runs.pieces import groups_section
+        from partita.runs.words import how_it_ended
+
+        schema = answer.input.table.schema
+        typical = []
+        if answer.model.n_clusters_ > 1:
+            typical = ["", "What is typical of each group (in brackets: all rows):"]
+            typical += [f"  {line}" for line in describe_groups(answer)]
+        return [
+            groups_section(answer),
+            Section("profile", typical, tables={PROFILE: columns_of(answer.model.profile_)}),
+            how_it_ended(
+                answer,
+                columns={column.name: column.kind for column in schema.used},
+                dropped=list(schema.dropped),
+            ),
+        ]

@@ -1,0 +1,47 @@
+"""The labels of a run: as a table, with the rows named as in the file, and as a picture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from partita.posterior import Posterior
+from partita.runs.columns import DIGITS, columns_of
+from partita.runs.fits import Run
+
+RESERVED = ("label", "confidence", "group", "group_confidence", "probability", "runner_up", "novelty", "empty")
+"""Names of columns that are partita's own."""
+
+
+def labels_table(run: Run) -> dict[str, Any]:
+    """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
+    names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
+    columns: dict[str, Any] = columns_of(run.model.to_frame())
+    columns["confidence"] = np.round(columns["confidence"], DIGITS)
+    return names | columns
+
+
+def row_names(ids: Sequence[Any] | None, name: str | None, n_rows: int) -> dict[str, Any]:
+    """The first column of a file of rows: the ids under their own name, or row numbers from 0."""
+    if ids is None or name is None:
+        return {"row": np.arange(n_rows)}
+    taken = name in RESERVED
+    return {"id" if taken else name: [_id_text(value) for value in ids]}
+
+
+def _id_text(value: Any) -> str:
+    """An id in full; numbers that a missing one turned into floats as the whole numbers they were."""
+    if value is None or value != value:  # noqa: PLR0124  (nan)
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def draw(posterior: Posterior, labels: np.ndarray, path: Path) -> None:
+    """The co-clustering picture as PNG."""
+    from matplotlib.figure import Figure
+
+    from partita.plots import coclustering
+
+    axes = coclustering(posterior, labels)
+    cast(Figure, axes.figure).savefig(path, format="png")

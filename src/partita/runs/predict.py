@@ -1,0 +1,123 @@
+"""partita predict: rows never seen, labelled by the groups of an earlier run."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from partita.runs import options
+from partita.runs.command import Request, Tell, carry_out, command
+from partita.runs.console import refusing
+from partita.runs.section import PREDICTIONS, Section
+
+if TYPE_CHECKING:
+    from partita.runs.earlier import EarlierRun
+    from partita.table import Table
+
+NOVEL = 0.5
+
+
+@command
+def predict(
+    run: Annotated[Path, typer.Argument(help="Folder that 'partita cluster' or 'partita consensus' wrote.")],
+    table: Annotated[Path, typer.Argument(help="CSV or Parquet with the same columns.")],
+    out: Annotated[
+        Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
+    ] = None,
+    max_unpacked: options.MaxUnpacked = None,
+    force: options.Force = False,
+    safe_csv: options.SafeCsv = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Label rows never seen by the groups of an earlier run.
+
+    Writes id or row number, label, its probability, runner-up and novelty: the probability that a row belongs to a
+    group that the run did not see.
+    """
+    with refusing():
+        from partita.runs.earlier import open_run
+        from partita.runs.run_folder import OneFile, RunFolder
+
+        target = out or run / PREDICTIONS
+        if target.is_dir():
+            raise IsADirectoryError(f"{str(target)!r} is a folder: name a file in it with --out.")
+        request = PredictRequest(open_run(run), table, options.bytes_of(max_unpacked))
+        is_beside = target.name == PREDICTIONS and target.parent.is_dir() and target.parent.samefile(run)
+        folder = RunFolder(run, request.run.command, force or out is not None) if is_beside else None
+    carry_out(request, OneFile(target, folder), quiet=quiet, safe_csv=safe_csv)
+
+
+@dataclass(frozen=True)
+class PredictRequest(Request):
+    """A run, and the file of the rows that its groups are to label."""
+
+    run: "EarlierRun"
+    table: Path
+    max_unpacked: int | None = None
+
+    files: ClassVar[tuple[str, ...]] = (PREDICTIONS,)
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """The table and the files of the run."""
+        return (self.table, *self.run.paths)
+
+    def read(self) -> "tuple[Table, str | None, list[Any] | None]":
+        """The rows as the model reads them, the column that names them, and its cells.
+
+        That column, and those that the run ignored, may be there or not.
+        """
+        from partita.table import read_file
+
+        id, model = self.run.request["id"], self.run.model
+        schema = model._model.table.schema
+        names_rows = () if id is None else (id,)
+        frame = read_file(self.table, schema=schema, text=names_rows, max_unpacked=self.max_unpacked)
+        name = id if id in frame.column_names else None
+        left_out = {id, *self.run.request["ignore"]}
+        kept = [column for column in frame.column_names if column not in left_out]
+        rows = model._read_table(frame.select(kept), schema)
+        return rows, name, frame.column(name).to_pylist() if name else None
+
+    def compute(self, given: Any, tell: Tell | None = None) -> dict[str, Any]:
+        """Label, its probability given the groups of the run, runner-up and novelty of every row, by column."""
+        import numpy as np
+
+        from partita.posterior.membership import runners_up
+        from partita.runs.columns import DIGITS
+        from partita.runs.labels import row_names
+
+        model, (rows, name, ids) = self.run.model, given
+        probabilities = model.predict_proba(rows)
+        labels = probabilities.argmax(axis=1)
+        columns = row_names(ids, name, len(labels)) | {
+            "label": labels,
+            "probability": np.round(probabilities.max(axis=1), DIGITS),
+            "runner_up": runners_up(labels, probabilities),
+            "novelty": np.round(model.novelty(rows), DIGITS),
+        }
+        return columns | ({"empty": rows.empty_rows} if rows.empty_rows.any() else {})
+
+    def sections(self, answer: dict[str, Any]) -> list[Section]:
+        """How many rows fall into each group, how surely, and how many seem to belong to none."""
+        from partita.runs.words import CONFIDENT
+        from partita.wording import count_of
+
+        labels, sure, novelty = (answer[name] for name in ("label", "probability", "novelty"))
+        sizes = sorted(Counter(labels.tolist()).items())
+        words = [
+            f"{count_of(len(labels), 'row')}: {', '.join(f'{size} in group {k}' for k, size in sizes)}.",
+            f"{int((sure >= CONFIDENT).sum())} of {len(labels)} rows belong to their group with probability {CONFIDENT}"
+            " or more.",
+        ]
+        n_novel = int((novelty >= NOVEL).sum())
+        if n_novel:
+            words.append(
+                f"{count_of(n_novel, 'row')} probably {'belongs' if n_novel == 1 else 'belong'} to a group not seen "
+                f"before (novelty {NOVEL} or more)."
+            )
+        if "empty" in answer:
+            words.append(f"{count_of(int(answer['empty'].sum()), 'row')} without any value: the prior's answer.")
+        return [Section("predictions", words, tables={PREDICTIONS: answer})]
