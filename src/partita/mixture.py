@@ -11,7 +11,7 @@ from partita.engines import EM, Engine
 from partita.engines.reporting import Progress
 from partita.families import Family
 from partita.fitting import Asked, Fitting, build_model
-from partita.options import engine_from, estimate_plan_from, plan_from, priors_from
+from partita.options import engine_from, estimate_plan_from, plan_from, priors_from, standardizing
 from partita.parameters import seed_from, whole_number
 from partita.posterior import Loss
 from partita.predictive import simulate_prior
@@ -49,6 +49,7 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         Keep every so many sweeps.
     standardize : bool
         Whether numeric columns are centred and scaled first. Prior options are then in those units; results are not.
+        Columns of a family that reads numbers as they are stay so (`Family.standardizes`).
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
     loss, entropy, max_clusters, min_size, min_support
@@ -164,7 +165,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
         are as they were read: ``column_types`` and ``standardize`` are options of `Table.read`.
         """
         asked, seed = self._asked(), seed_from(self.random_state)
-        table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
+        standardize = standardizing(self.standardize, self.family)
+        table = Table.read(X, column_types=self.column_types, standardize=standardize, sample_weight=sample_weight)
         weights = _whole_weights(sample_weight, table.n_rows)
         _require_rows(asked.n_groups, np.where(table.empty_rows, 0, weights))
         self._fit_table(table, weights, asked, seed)
@@ -215,7 +217,8 @@ class Mixture(Fitting, ClusterMixin, BaseEstimator):
             model, rng = self._model, self._rng(5)
         else:
             prior, fixed = self._one_prior(), isinstance(engine_from(self.engine), EM)
-            table = Table.read(like, column_types=self.column_types, standardize=self.standardize)
+            standardize = standardizing(self.standardize, self.family)
+            table = Table.read(like, column_types=self.column_types, standardize=standardize)
             model = build_model(self.family, table, prior, np.where(table.empty_rows, 0, 1), fixed=fixed)
             rng = np.random.default_rng(seed_from(self.random_state))
         cells, labels = simulate_prior(model, n_samples, rng)

@@ -1,6 +1,6 @@
 """What the options of an estimator mean: checked, and names turned into the objects they stand for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from partita.engines import ENGINES, Engine, Gibbs
@@ -108,3 +108,10 @@ def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
     if not isinstance(value, Family):
         raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {value!r}.")
     return value
+
+
+def standardizing(standardize: bool, family: Any) -> bool | Callable[[str], bool]:
+    """Which numeric columns are standardised: those that the family does not read as they are."""
+    kind = FAMILIES.get(family) if isinstance(family, str) else None
+    chosen = family if kind is None else kind()
+    return chosen.standardizes_column if standardize and isinstance(chosen, Family) else standardize

@@ -1,10 +1,10 @@
 """The family that ``family="auto"`` stands for."""
 
+from sklearn.base import clone
+
 from partita.families.base import Family
-from partita.families.categorical import Categorical
-from partita.families.count import Count
 from partita.families.gaussian import Gaussian
-from partita.families.mixed import Mixed
+from partita.families.mixed import DEFAULTS, Mixed
 from partita.table import Table
 
 MOST_FULL_COLUMNS = 50
@@ -20,12 +20,8 @@ def automatic_family(table: Table, *, fixed: bool = False) -> Family:
     """
     schema = table.schema
     kinds = {column.kind for column in schema.used}
-    if kinds == {"categorical"}:
-        return Categorical()
-    if kinds == {"count"}:
-        return Count()
     if kinds != {"numeric"}:
-        return Mixed()
+        return clone(DEFAULTS[kinds.pop()]) if len(kinds) == 1 else Mixed()
     d = len(schema.numeric)
     rows_per_column = ROWS_PER_FULL_COLUMN_IF_FIXED if fixed else ROWS_PER_FULL_COLUMN
     few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= rows_per_column * d

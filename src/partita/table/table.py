@@ -87,7 +87,7 @@ class Table:
         X: Any,
         *,
         column_types: Mapping[Any, str] | None = None,
-        standardize: bool = True,
+        standardize: bool | Callable[[str], bool] = True,
         sample_weight: Any = None,
         schema: Schema | None = None,
         max_unpacked: int | None = None,
@@ -105,8 +105,9 @@ class Table:
         column_types : mapping, optional
             Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``. Keys are
             column names, or positions where X is an array.
-        standardize : bool
-            Whether numeric columns are stored with weighted mean 0 and standard deviation 1.
+        standardize : bool or callable
+            Whether numeric columns are stored with weighted mean 0 and standard deviation 1; a function says so of
+            every column's name.
         sample_weight : array-like of shape (n_rows,), optional
             Non-negative whole numbers: how often each row counts. Rows of weight 0 teach nothing; a category
             that only they have is stored as missing.
