@@ -1,12 +1,12 @@
 """A block of another family beside the blocks of `Product`: every generic name, part by part.
 
 ``first`` is what stands there already, `ProductState` or, where there are several such blocks, another `BesideState`;
-``second`` is the block. Every combination is compiled for itself.
+``second`` is the block. Every combination is compiled for itself. The parts share no ``numba.njit`` function: one that
+is called while it is compiled for another part counts as recursive, and such code cannot be kept.
 """
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from partita.kernels.dispatch import implements
@@ -111,15 +111,13 @@ def _has_gaps(rows, i, state):
 
 @implements(log_predictive_observed, BesideState)
 def _log_predictive_observed(rows, i, state, slot):
-    first = _of_observed(rows.first, i, state.first, slot)
-    return first + _of_observed(rows.second, i, state.second, slot)
-
-
-@numba.njit
-def _of_observed(rows, i, state, slot):
-    if has_gaps(rows, i, state):
-        return log_predictive_observed(rows, i, state, slot)
-    return log_predictive(rows, i, 1, state, slot)
+    if has_gaps(rows.first, i, state.first):
+        first = log_predictive_observed(rows.first, i, state.first, slot)
+    else:
+        first = log_predictive(rows.first, i, 1, state.first, slot)
+    if has_gaps(rows.second, i, state.second):
+        return first + log_predictive_observed(rows.second, i, state.second, slot)
+    return first + log_predictive(rows.second, i, 1, state.second, slot)
 
 
 @implements(fill_gaps, BesideState)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from partita.families.base import Conjugate, Family
 from partita.families.columns import column_moments, per_column, scalar
@@ -113,7 +114,7 @@ class Gaussian(Family, name="gaussian"):
             dof = scalar("dof", options["dof"], above=d - 1.0) if full else per_column("dof", options["dof"], d)
             expected = FIXED_VARIANCE * np.maximum(dof - (d if full else 1) - 1.0, 1.0) * variance
             options["scale"] = np.diag(expected) if full else expected
-        return Gaussian(covariance=self.covariance, mean=self.mean, **options)
+        return clone(self).set_params(**options)
 
     def of_one_column(self) -> "Gaussian":
         """A full covariance of one column is its diagonal form, parameter by parameter."""
@@ -123,7 +124,7 @@ class Gaussian(Family, name="gaussian"):
         dof, scale = self.dof, self.scale
         if not is_open(scale):
             dof, scale = 3.0 if dof is None else dof, scale_matrix(scale, 1)[0, 0]
-        return Gaussian(covariance="diag", mean=self.mean, mean_precision=self.mean_precision, dof=dof, scale=scale)
+        return clone(self).set_params(covariance="diag", dof=dof, scale=scale)
 
     def is_fixed_beside(self, families: Sequence[Family]) -> bool:
         """Whether diagonal columns leave an option open that others of them have numbers for."""
