@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from partita.bayesian_mixture import BayesianMixture, Options
 from partita.engines import Engine
-from partita.families import Family
+from partita.families import Family, standardizing
 from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
@@ -49,6 +49,7 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         Keep every so many sweeps.
     standardize : bool
         Whether numeric columns are centred and scaled first. Prior options are then in those units; results are not.
+        Columns of a family that reads numbers as they are stay so (`Family.standardizes`).
     column_types : mapping, optional
         Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
     loss, entropy, max_clusters, min_size, min_support
@@ -166,7 +167,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         are as they were read: ``column_types`` and ``standardize`` are options of `Table.read`.
         """
         options, seed = self._options(), seed_from(self.random_state)
-        table = Table.read(X, column_types=self.column_types, standardize=self.standardize, sample_weight=sample_weight)
+        standardize = standardizing(self.standardize, self.family)
+        table = Table.read(X, column_types=self.column_types, standardize=standardize, sample_weight=sample_weight)
         weights = _whole_weights(sample_weight, table.n_rows)
         _require_rows(options.n_groups, np.where(table.empty_rows, 0, weights))
         self._forget()  # a failed fit is none
@@ -199,7 +201,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:
             raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
         options = self._options()
-        rows = Table.read(table, column_types=self.column_types, standardize=self.standardize)
+        standardize = standardizing(self.standardize, self.family)
+        rows = Table.read(table, column_types=self.column_types, standardize=standardize)
         return options.model(rows, np.ones(rows.n_rows, np.int64))
 
     def __sklearn_tags__(self):

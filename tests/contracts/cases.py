@@ -7,10 +7,11 @@ import pytest
 
 from partita.families import FAMILIES, Categorical, Conjugate, Count, Family, Gaussian, Mixed
 from partita.kernels.gibbs import complete_rows, refresh_slots
+from partita.priors import Gamma
 from partita.table import Table
 
 _BUILT_IN = dict(FAMILIES)
-from tests.contracts import toy_family  # noqa: E402, F401  (registers itself)
+from tests.contracts import toy_family  # noqa: E402  (registers itself)
 
 TOY = {name: FAMILIES.pop(name) for name in FAMILIES.keys() - _BUILT_IN.keys()}
 
@@ -113,11 +114,37 @@ MORE: list[tuple[Family, Table]] = [
     (Mixed(), counts(6, 2)),
 ]
 
+
+def waiting_table() -> Table:
+    """Columns x0 of positive numbers, x1 numeric, x2 categorical, x3 count."""
+    x = [
+        [0.3, 0.3, "a", 0],
+        [0.4, None, "a", 2],
+        [1.1, -0.2, "b", None],
+        [2.9, 0.9, None, 7],
+        [3.3, 1.3, "b", 9],
+        [None, -1.5, "b", 1],
+    ]
+    return Table.read(np.array(x, dtype=object), column_types={3: "count"}, standardize=False)
+
+
+Waiting = toy_family.Waiting
+LEARNED_RATE = Waiting(shape=3.0, rate=Gamma(3.0, 2.0))
+LEARNED_CATEGORIES = Categorical(pseudocount=Gamma(2.0, 4.0))
+#: A family that `Mixed` has never heard of: alone, beside built-in blocks, learning beside a block that learns.
+MIXED_TOYS: list[tuple[Family, Table]] = [
+    (Mixed(families={"numeric": Waiting(shape=2.5)}), plain(np.exp(numbers(6, 2, n_missing=1)))),
+    (Mixed(families={"x0": Waiting(shape=2.5), "x1": Gaussian(covariance="known")}), waiting_table()),
+    (Mixed(families={"x0": Waiting(shape=3.0), "numeric": Gaussian(dof=4.0, scale=0.8)}), waiting_table()),
+    (Mixed(families={"x0": LEARNED_RATE, "categorical": LEARNED_CATEGORIES}), waiting_table()),
+]
+
 EXAMPLES = [pair for kind in (_BUILT_IN | TOY).values() for pair in kind.examples()]
 
 
 def _param(number: int, pair: tuple[Family, Table]) -> Any:
-    kind = type(pair[0].resolve(pair[1])).__name__
+    likelihood = pair[0].resolve(pair[1])
+    kind = type(likelihood).__name__ + "".join(type(block).__name__ for block in getattr(likelihood, "blocks", ())[5:])
     return pytest.param(pair, id=f"{kind}-{number}", marks=pytest.mark.xdist_group(kind))
 
 
@@ -133,11 +160,8 @@ def _parametrized(pairs: list[tuple[Family, Table]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", [_param(k, pair) for k, pair in enumerate(pairs)], indirect=True)
 
 
-_BUILT_IN_PAIRS = [pair for pair in [*EXAMPLES, *MORE] if type(pair[0]) not in TOY.values()]
-
-every_case = _parametrized([*EXAMPLES, *MORE])
-every_built_in_case = _parametrized(_BUILT_IN_PAIRS)
-every_built_in_case_that_drops_missing_cells = _parametrized([p for p in _BUILT_IN_PAIRS if not _may_draw_cells(p)])
-every_example = _parametrized(EXAMPLES)
+EVERY = [*EXAMPLES, *MORE, *MIXED_TOYS]
+every_case = _parametrized(EVERY)
+every_example = _parametrized([*EXAMPLES, *MIXED_TOYS])
 #: Rows with gaps of the other cases are in test_family_terms.py.
-every_case_that_drops_missing_cells = _parametrized([pair for pair in [*EXAMPLES, *MORE] if not _may_draw_cells(pair)])
+every_case_that_drops_missing_cells = _parametrized([pair for pair in EVERY if not _may_draw_cells(pair)])

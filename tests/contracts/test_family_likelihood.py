@@ -84,7 +84,7 @@ def _(likelihood: DirichletCategorical, rows, params, i, k):
 
 @scipy_log_density.register
 def _(likelihood: Product, rows, params, i, k):
-    blocks = zip(likelihood.blocks, rows, params)
+    blocks = zip(likelihood.blocks, likelihood.parts(rows), params)
     return sum(scipy_log_density(block, part, own, i, k) for block, part, own in blocks if own is not None)
 
 
@@ -115,7 +115,7 @@ def without_gaps(rows):
     """Completed rows of a full covariance as rows that never had a gap; others as they are."""
     if isinstance(rows, WishartRows):
         return WishartRows(rows.x, np.zeros_like(rows.missing), np.zeros_like(rows.gaps))
-    return rows._replace(full=without_gaps(rows.full)) if hasattr(rows, "full") else rows
+    return type(rows)(*(without_gaps(part) if isinstance(part, tuple) else part for part in rows))
 
 
 @every_case
@@ -166,7 +166,7 @@ def _(likelihood: NormalInverseWishart, rows, resp, params):
 
 @expected_by_loops.register
 def _(likelihood: Product, rows, resp, params):
-    blocks = zip(likelihood.blocks, rows, params)
+    blocks = zip(likelihood.blocks, likelihood.parts(rows), params)
     return np.hstack([expected_by_loops(block, part, resp, own) for block, part, own in blocks if own is not None])
 
 

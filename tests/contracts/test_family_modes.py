@@ -5,7 +5,8 @@ from functools import singledispatch
 import numpy as np
 import pytest
 from scipy import stats as distributions
-from tests.contracts.cases import every_built_in_case, every_case, make, numbers, plain
+from tests.contracts.cases import every_case, make, numbers, plain
+from tests.contracts.toy_family import GammaExponential
 
 from partita.families import Categorical, Count, Gaussian
 from partita.families.dirichlet_categorical import DirichletCategorical
@@ -103,8 +104,9 @@ def _(likelihood: NormalInverseWishart, params, k):
     return distributions.invwishart(likelihood.dof, likelihood.scale).logpdf(covariance) + normal.logpdf(mean)
 
 
-@scipy_prior.register
-def _(likelihood: GammaPoisson, params, k):
+@scipy_prior.register(GammaPoisson)
+@scipy_prior.register(GammaExponential)
+def _(likelihood, params, k):
     return distributions.gamma(likelihood.shape, scale=1 / likelihood.rate).logpdf(params[k]).sum()
 
 
@@ -120,7 +122,7 @@ def _(likelihood: Product, params, k):
     return sum(scipy_prior(block, own, k) for block, own in zip(likelihood.blocks, params) if own is not None)
 
 
-@every_built_in_case
+@every_case
 def test_the_prior_density_is_that_of_scipy(case):
     stats = np.repeat(three_clusters(case), 4, axis=0)
     params = case.likelihood.sample_params(np.random.default_rng(95), stats)

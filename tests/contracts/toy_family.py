@@ -3,6 +3,8 @@
 With n observed cells of sum s the predictive of w copies of a cell is
 
     G(a + w)/G(a) b^a / (b + w x)^(a + w),   a = a0 + n, b = b0 + s.
+
+b0 can be learned, one number for all columns: its log likelihood is sum_kj a0 log b0 - (a0 + n_kj) log(b0 + s_kj).
 """
 
 import math
@@ -10,15 +12,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats as distributions
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from partita.families.base import Cells, Conjugate, Family
-from partita.families.columns import per_column, refuse_other_kinds
+from partita.families.columns import per_column
+from partita.families.divergences import gamma_divergence
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate
 from partita.families.relevance import relevance
 from partita.families.terms import independent_terms
 from partita.kernels.dispatch import implements
 from partita.kernels.names import add, log_marginal, log_predictive, refresh
+from partita.priors.hyperpriors import Gamma, newton_on_log, slice_update
 from partita.table import Table
 from partita.table.schema import Kind
 
@@ -26,15 +30,19 @@ from partita.table.schema import Kind
 class Waiting(Family, name="waiting"):
     """Independent exponential columns; every cluster's rates are summed out."""
 
+    kind = "numeric"
+    standardizes = False
+
     def __init__(self, *, shape: Any = 1.0, rate: Any = 1.0):
         self.shape = shape
         self.rate = rate
 
-    def resolve(self, table: Table) -> Conjugate:
-        refuse_other_kinds(table, "numeric", "Waiting")
-        columns = np.arange(table.numeric.shape[1])
-        shape = per_column("shape", self.shape, len(columns))
-        return GammaExponential(shape, per_column("rate", self.rate, len(columns)), columns)
+    def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
+        if (table.numeric[:, columns] < 0.0).any():
+            raise ValueError("Waiting times are not negative.")
+        hyperprior = self.rate if isinstance(self.rate, Gamma) else None
+        rate = per_column("rate", self.rate if hyperprior is None else hyperprior.mean, len(columns))
+        return GammaExponential(per_column("shape", self.shape, len(columns)), rate, columns, hyperprior)
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
@@ -59,10 +67,11 @@ class GammaExponential(Conjugate):
     title: ClassVar[str] = "waiting time"
     kind: ClassVar[Kind] = "numeric"
 
-    def __init__(self, shape: np.ndarray, rate: np.ndarray, columns: np.ndarray):
+    def __init__(self, shape: np.ndarray, rate: np.ndarray, columns: np.ndarray, hyperprior: Gamma | None = None):
         self.shape = shape
         self.rate = rate
         self.columns = columns
+        self.hyperprior = hyperprior  # of the one rate of all columns, where that is learned
 
     def rows(self, table: Table) -> WaitingRows:
         return WaitingRows(np.ascontiguousarray(table.numeric[:, self.columns]))
@@ -125,10 +134,55 @@ class GammaExponential(Conjugate):
     def log_likelihood_by_column(self, rows: WaitingRows, params: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         return independent_terms(rows.x, distributions.expon(scale=1.0 / params))
 
+    def expected_params(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        a, b = self._posterior(stats)
+        return a / b, digamma(a) - np.log(b)
+
+    def expected_loglik(self, rows: WaitingRows, expected: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        observed = ~np.isnan(rows.x)
+        return observed @ expected[1].T - np.where(observed, rows.x, 0.0) @ expected[0].T
+
+    def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
+        return gamma_divergence(*self._posterior(stats), self.shape, self.rate).sum(axis=1)
+
+    @property
+    def learned(self) -> dict[str, float]:
+        return {} if self.hyperprior is None else {"rate": float(self.rate[0])}
+
+    def with_learned(self, **values: float) -> "GammaExponential":
+        rate = np.full_like(self.rate, values.get("rate", self.rate[0])) if values else self.rate
+        return GammaExponential(self.shape, rate, self.columns, self.hyperprior)
+
+    def log_hyperprior(self) -> float:
+        return 0.0 if self.hyperprior is None else float(self.hyperprior.log_density_of_log(np.log(self.rate[0])))
+
+    def redrawn(self, rng: np.random.Generator, stats: np.ndarray) -> "GammaExponential":
+        if self.hyperprior is None:
+            return self
+
+        def log_likelihood(rate: float) -> float:
+            return float(self.with_learned(rate=rate).log_marginal(stats).sum())
+
+        return self.with_learned(rate=slice_update(rng, self.hyperprior, log_likelihood, self.rate[0]))
+
+    def relearned(self, stats: np.ndarray) -> "GammaExponential":
+        if self.hyperprior is None:
+            return self
+        n, total = np.split(stats, 2, axis=1)
+        hyperprior, a = self.hyperprior, self.shape + n
+
+        def slopes(log_rate: float) -> tuple[float, float, float]:
+            share = np.exp(log_rate) / (np.exp(log_rate) + total)
+            value = self.with_learned(rate=np.exp(log_rate)).log_marginal(stats).sum()
+            first, second = (self.shape - a * share).sum(), -(a * share * (1.0 - share)).sum()
+            of_prior = hyperprior.slopes_of_log(log_rate)
+            return float(value) + of_prior[0], float(first) + of_prior[1], float(second) + of_prior[2]
+
+        return self.with_learned(rate=newton_on_log(slopes, self.rate[0]))
+
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
-        n = labels.shape[0]
-        x = rng.standard_exponential((n, self.shape.shape[0])) / params[labels]
-        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+        x = rng.standard_exponential((labels.shape[0], self.shape.shape[0])) / params[labels]
+        return Cells.of_kind("numeric", x)
 
 
 @implements(log_predictive, WaitingState)

@@ -110,8 +110,9 @@ def test_many_columns_of_another_kind_are_summed_up_and_one_is_singular():
         ({"nmueric": Gaussian()}, ValueError, r"key of Mixed\(families=...\) must be one of .*got 'nmueric'\. "
                                               r"Did you mean 'numeric'\?"),
         ({"x9": Gaussian()}, ValueError, "key of .* must be one of .*'x0'.*got 'x9'"),
-        ({"x1": "gaussian"}, TypeError, "takes Gaussian, Categorical or Count, got 'gaussian' for 'x1'"),
-        ({"x1": Mixed()}, TypeError, r"takes Gaussian, Categorical or Count, got Mixed\(\) for 'x1'"),
+        ({"x1": "gaussian"}, TypeError, r"takes families, got 'gaussian' for 'x1': pass for example Gaussian\(\)"),
+        ({"x1": Mixed()}, TypeError, r"takes families of one kind of columns, got Mixed\(\) for 'x1': Mixed must set "
+                                     r"kind to 'numeric', 'categorical', 'count' and implement on_columns\(table"),
         ({"x1": Categorical()}, ValueError, r"gives Categorical\(\) to 'x1', whose columns are numeric: "
                                             "use Gaussian, or set the column's type with column_types"),
         ({"x0": Gaussian()}, ValueError, r"gives Gaussian\(\) to 'x0', whose columns are categorical"),

@@ -82,7 +82,7 @@ def _over_missing_cell(likelihood: Conjugate, rows: Any, inside: np.ndarray) -> 
 
 def full_block(rows: Any) -> Any:
     """The rows of the full-covariance block."""
-    return getattr(rows, "full", rows)
+    return full_block(rows.first) if hasattr(rows, "first") else getattr(rows, "full", rows)
 
 
 def first_array(rows: Any) -> np.ndarray:

@@ -36,6 +36,12 @@ class Chain:
         self.sweeps: list[int] = []  # the number of the sweep that each draw was made in
         self.records: list[tuple[float, ...]] = []
         self.learned = tuple(model.likelihood.learned)  # names of what is learned of the likelihood
+        taken = [name for name in self.learned if name in TRACES]
+        if taken:
+            raise ValueError(
+                f"A {model.likelihood.title} model learns a number called {taken[0]!r}, which is what the draws call "
+                "one of their own: let it have another name in the family's learned."
+            )
 
     def advance(
         self,

@@ -23,8 +23,6 @@ from partita.kernels.collapsed_variational import (
     first_order_sweep,
     second_order_sweep,
 )
-from partita.kernels.dispatch import is_implemented
-from partita.kernels.names import second_order
 from partita.model.kmeans_start import labels_of_some
 from partita.model.model import Model
 from partita.parameters import is_number, whole_number
@@ -138,7 +136,7 @@ class CollapsedVariational(Approximator, name="cvb"):
                 "engine='cvb' cannot leave missing cells out under a full covariance: pass engine='vb', or "
                 "family=Gaussian(covariance='diag'), or fill them in."
             )
-        if self.order == 2 and not is_implemented(second_order, type(model.likelihood.state(1))):
+        if self.order == 2 and not model.likelihood.has_second_order:
             raise ValueError(
                 f"CollapsedVariational(order=2) is for categorical tables, and the family is {model.likelihood.title}: "
                 "pass CollapsedVariational(order=1)."

@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.parameters import whole_number
 from partita.table import Table
-from partita.table.schema import Schema
+from partita.table.schema import KINDS, Schema
 
 
 class TableReader:
@@ -43,10 +43,8 @@ class TableReader:
         blocks = self._missing(values.shape[0])
         if values.shape[0] and not self.schema.drops(own.name):
             alone = self.table(values[:, None], Schema((own,)))
-            kinds = (self.schema.numeric, self.schema.categorical, self.schema.counts)
-            for used, block, cells in zip(kinds, blocks, (alone.numeric, alone.codes, alone.counts)):
-                if own in used:
-                    block[:, used.index(own)] = cells[:, 0]
+            block = blocks[KINDS.index(own.kind)]
+            block[:, self.schema.by_kind[own.kind].index(own)] = alone.by_kind[own.kind][:, 0]
         return Table(self.schema, *blocks)
 
     def _missing(self, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

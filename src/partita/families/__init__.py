@@ -1,6 +1,6 @@
 """What one cluster's rows look like."""
 
-from partita.families.automatic import automatic_family, family_from
+from partita.families.automatic import automatic_family, family_from, standardizing
 from partita.families.base import FAMILIES, Cells, Conjugate, Family
 from partita.families.categorical import Categorical
 from partita.families.count import Count
@@ -18,4 +18,5 @@ __all__ = [
     "Mixed",
     "automatic_family",
     "family_from",
+    "standardizing",
 ]

@@ -1,12 +1,13 @@
 """The family that an option stands for."""
 
+from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import clone
+
 from partita.families.base import FAMILIES, Family
-from partita.families.categorical import Categorical
-from partita.families.count import Count
 from partita.families.gaussian import Gaussian
-from partita.families.mixed import Mixed
+from partita.families.mixed import DEFAULTS, Mixed
 from partita.parameters import choose
 from partita.table import Table
 
@@ -23,12 +24,8 @@ def automatic_family(table: Table, *, fixed: bool = False) -> Family:
     """
     schema = table.schema
     kinds = {column.kind for column in schema.used}
-    if kinds == {"categorical"}:
-        return Categorical()
-    if kinds == {"count"}:
-        return Count()
     if kinds != {"numeric"}:
-        return Mixed()
+        return clone(DEFAULTS[kinds.pop()]) if len(kinds) == 1 else Mixed()
     d = len(schema.numeric)
     rows_per_column = ROWS_PER_FULL_COLUMN_IF_FIXED if fixed else ROWS_PER_FULL_COLUMN
     few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= rows_per_column * d
@@ -45,3 +42,10 @@ def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
     if not isinstance(value, Family):
         raise TypeError(f"family must be 'auto', a family of partita.families or its name, got {value!r}.")
     return value
+
+
+def standardizing(standardize: bool, family: Any) -> bool | Callable[[str], bool]:
+    """Which numeric columns are standardised: those that the family does not read as they are."""
+    kind = FAMILIES.get(family) if isinstance(family, str) else None
+    chosen = family if kind is None else kind()
+    return chosen.standardizes_column if standardize and isinstance(chosen, Family) else standardize

@@ -5,16 +5,19 @@ the data and returns a `Conjugate`: the same family with numbers in it, ready fo
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from partita.families.blocks import row_blocks
+from partita.families.columns import refuse_other_kinds
 from partita.families.profiles import ColumnProfile
+from partita.kernels.dispatch import is_implemented
+from partita.kernels.names import second_order
 from partita.parameters import Named
 from partita.table import Table
-from partita.table.schema import Kind, Schema
+from partita.table.schema import KINDS, Kind, Schema
 
 ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
 ROUNDING = 1e-6  # relative, of sums over many rows
@@ -22,15 +25,54 @@ LEAST_SHARE = 1e-17  # of a row: less is none, since it would change no sum
 
 
 class Family(Named, ABC, kind="family"):
-    """What the rows of one cluster look like."""
+    """What the rows of one cluster look like.
 
-    @abstractmethod
+    A family of columns of one kind says which (``kind``) and brings ``on_columns``; it can then be a block of `Mixed`
+    too. A family of several kinds brings ``resolve``.
+    """
+
+    #: Kind of the columns that it reads; None of a family of several kinds.
+    kind: ClassVar[Kind | None] = None
+    #: Whether its numbers may be standardised before it sees them; those that mean something at 0 may not.
+    standardizes: ClassVar[bool] = True
+
+    def on_columns(self, table: Table, columns: np.ndarray) -> "Conjugate":
+        """The conjugate model over some of the table's columns of its kind, by their positions among those."""
+        raise NotImplementedError(
+            f"{type(self).__name__} reads no columns: set its kind to {', '.join(map(repr, KINDS))} and implement "
+            "on_columns(table, columns)."
+        )
+
     def resolve(self, table: Table) -> "Conjugate":
         """Fill in what was left open from the table and return the conjugate model."""
+        return self.on_columns(table, self._all_columns(table))
 
     def resolve_fixed(self, table: Table) -> "Conjugate":
         """As `resolve`, with numbers in place of what would be learned unasked: for engines that do not learn."""
-        return self.resolve(table)
+        return self.fixed(table, self._all_columns(table)).resolve(table)
+
+    def fixed(self, table: Table, columns: np.ndarray) -> "Family":
+        """The family of these columns with numbers in place of what it would learn unasked."""
+        return self
+
+    def of_one_column(self) -> "Family":
+        """The family of a single column, where that has a simpler form."""
+        return self
+
+    def is_fixed_beside(self, families: Sequence["Family"]) -> bool:
+        """Whether it learns nothing unasked in one block with some of these families of other columns."""
+        return False
+
+    def standardizes_column(self, name: str) -> bool:
+        """Whether the numeric column of this name may be standardised."""
+        return self.standardizes
+
+    def _all_columns(self, table: Table) -> np.ndarray:
+        """Positions of all columns of a table that has none of another kind."""
+        if self.kind is None:
+            return np.empty(0, dtype=np.int64)
+        refuse_other_kinds(table, self.kind, type(self).__name__)
+        return np.arange(len(table.schema.by_kind[self.kind]))
 
     @classmethod
     @abstractmethod
@@ -56,6 +98,11 @@ class Conjugate(ABC):
     kind: ClassVar[Kind]
     #: Positions of its columns within the table's block of their kind.
     columns: np.ndarray
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Any]) -> list[Any]:
+        """Models of this class, each over columns of its own, as few as can stand for them: by default all of them."""
+        return list(blocks)
 
     @abstractmethod
     def rows(self, table: Table) -> NamedTuple:
@@ -206,6 +253,11 @@ class Conjugate(ABC):
         return True
 
     @property
+    def has_second_order(self) -> bool:
+        """Whether compiled code has the second-order terms of its expected log predictive."""
+        return is_implemented(second_order, type(self.state(1)))
+
+    @property
     def learned(self) -> dict[str, float]:
         """Numbers of the prior over parameters that are learned from the rows, by name, at their present values."""
         return {}
@@ -256,7 +308,7 @@ class Conjugate(ABC):
 
     def column_names(self, schema: Schema) -> list[str]:
         """Names of its columns in its own order."""
-        block = {"numeric": schema.numeric, "categorical": schema.categorical, "count": schema.counts}[self.kind]
+        block = schema.by_kind[self.kind]
         return [block[position].name for position in self.columns]
 
     def draws_cells(self, rows: Any) -> bool:
@@ -278,6 +330,21 @@ class Cells(NamedTuple):
     numeric: np.ndarray
     codes: np.ndarray
     counts: np.ndarray
+
+    @classmethod
+    def empty(cls, n_rows: int, n_columns: Mapping[Kind, int]) -> "Cells":
+        """Room for so many columns of every kind; kinds that are not named have none."""
+        dtypes = (np.float64, np.int32, np.int64)
+        return cls(*(np.empty((n_rows, n_columns.get(kind, 0)), dtype) for kind, dtype in zip(KINDS, dtypes)))
+
+    @classmethod
+    def of_kind(cls, kind: Kind, cells: np.ndarray) -> "Cells":
+        """Cells (n, d) of one kind alone."""
+        return cls(*(cells if kind == own else none for own, none in zip(KINDS, cls.empty(cells.shape[0], {}))))
+
+    def block(self, kind: Kind) -> np.ndarray:
+        """The cells of one kind."""
+        return self[KINDS.index(kind)]
 
 
 class Shared(NamedTuple):

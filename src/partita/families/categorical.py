@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from partita.families.base import Conjugate, Family
-from partita.families.columns import per_column, refuse_other_kinds
+from partita.families.columns import per_column
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.priors.hyperpriors import Gamma
 from partita.table import Table
@@ -22,13 +22,10 @@ class Categorical(Family, name="categorical"):
         held at its mean; None is ``Gamma(1, 1)``. ``priors.Flat()``: where a variational bound is largest.
     """
 
+    kind = "categorical"
+
     def __init__(self, *, pseudocount: Any = 1.0):
         self.pseudocount = pseudocount
-
-    def resolve(self, table: Table) -> Conjugate:
-        """The conjugate model over all columns of a table that has only categorical ones."""
-        refuse_other_kinds(table, "categorical", "Categorical")
-        return self.on_columns(table, np.arange(table.codes.shape[1]))
 
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's categorical columns."""

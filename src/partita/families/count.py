@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from partita.families.base import Conjugate, Family
-from partita.families.columns import per_column, refuse_other_kinds
+from partita.families.columns import per_column
 from partita.families.gamma_poisson import GammaPoisson
 from partita.table import Table
 
@@ -19,14 +19,11 @@ class Count(Family, name="count"):
         Gamma prior of every column's rate. None: shape 1, and a rate that expects the mean of the column.
     """
 
+    kind = "count"
+
     def __init__(self, *, shape: Any = None, rate: Any = None):
         self.shape = shape
         self.rate = rate
-
-    def resolve(self, table: Table) -> Conjugate:
-        """The conjugate model over all columns of a table that has only counts."""
-        refuse_other_kinds(table, "count", "Count")
-        return self.on_columns(table, np.arange(table.counts.shape[1]))
 
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's count columns."""

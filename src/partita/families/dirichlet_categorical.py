@@ -11,6 +11,7 @@ kept apart every few columns, so no cluster is lost to underflow on the way. Cou
 numbers and the table is rewritten from them: nothing drifts.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from partita.families.base import Cells, Conjugate, Shared, not_negative
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
 from partita.families.dirichlet_categorical_sharing import new_scratch, share_out_categories
 from partita.families.dirichlet_modes import bounded_mode, mode
+from partita.families.joining import joined_options, shared_hyperpriors
 from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
 from partita.families.pseudocounts import CategoryCounts
 from partita.families.relevance import category_relevance
@@ -61,6 +63,14 @@ class DirichletCategorical(Conjugate):
         return DirichletCategorical(
             self.pseudocount[order], self.n_levels[order], columns, self.complete, self.hyperprior
         )
+
+    @classmethod
+    def joined(cls, blocks: Sequence["DirichletCategorical"]) -> list["DirichletCategorical"]:
+        """One model, column after column."""
+        options = joined_options(blocks, "pseudocount", "n_levels")
+        options["n_levels"] = options["n_levels"].astype(np.int64)
+        hyperprior = shared_hyperpriors(blocks).get("pseudocount")
+        return [cls(**options, complete=all(block.complete for block in blocks), hyperprior=hyperprior)]
 
     def rows(self, table: Table) -> CategoricalRows:
         """The table's codes as positions in the table of numerators."""
@@ -287,7 +297,7 @@ class DirichletCategorical(Conjugate):
             cumulative = np.cumsum(shares, axis=1)[labels]
             u = rng.random((n, 1)) * cumulative[:, -1:]
             codes[:, m] = np.minimum((cumulative <= u).sum(axis=1), shares.shape[1] - 1)
-        return Cells(np.empty((n, 0)), codes, np.empty((n, 0), np.int64))
+        return Cells.of_kind("categorical", codes)
 
 
 def _log_shares(params: list[np.ndarray]) -> np.ndarray:

@@ -6,6 +6,7 @@ With n observed cells: a = a0 + sum x, b = b0 + n, and the predictive of w copie
 """
 
 import math
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.special import digamma, gammaln, xlogy
 from partita.families.base import Cells, Conjugate, not_negative
 from partita.families.distributions import NegativeBinomial, Poisson
 from partita.families.divergences import gamma_divergence
+from partita.families.joining import joined_options
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
 from partita.families.relevance import count_nodes, relevance
 from partita.families.terms import independent_terms
@@ -62,6 +64,11 @@ class GammaPoisson(Conjugate):
         self.shape = shape
         self.rate = rate
         self.columns = columns
+
+    @classmethod
+    def joined(cls, blocks: Sequence["GammaPoisson"]) -> list["GammaPoisson"]:
+        """One model, column after column."""
+        return [cls(**joined_options(blocks, "shape", "rate"))]
 
     def rows(self, table: Table) -> CountRows:
         """The table's count columns."""
@@ -175,9 +182,7 @@ class GammaPoisson(Conjugate):
 
     def simulate(self, rng: np.random.Generator, params: np.ndarray, labels: np.ndarray) -> Cells:
         """Poisson rows."""
-        n = labels.shape[0]
-        counts = rng.poisson(params[labels]).astype(np.int64)
-        return Cells(np.empty((n, 0)), np.empty((n, 0), np.int32), counts)
+        return Cells.of_kind("count", rng.poisson(params[labels]).astype(np.int64))
 
 
 def _poisson_logs(rows: CountRows, rates: np.ndarray, log_rates: np.ndarray) -> np.ndarray:

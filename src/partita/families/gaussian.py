@@ -1,11 +1,13 @@
 """Gaussian clusters: the options, and what they become given a table."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from partita.families.base import Conjugate, Family
-from partita.families.columns import column_moments, per_column, refuse_other_kinds, scalar
+from partita.families.columns import column_moments, per_column, scalar
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
@@ -49,8 +51,10 @@ class Gaussian(Family, name="gaussian"):
         an eighth of the table's numeric cells, s no less than the steps explain in which numbers were recorded
         (`partita.families.widths`). ``mean_precision=priors.Gamma(shape, rate)``: one number for all
         columns, learned likewise; None: Gamma(2, 100). Where ``scale`` is given as numbers, and under engines that do
-        not learn, None is what `resolve_fixed` says.
+        not learn, None is what `fixed` says.
     """
+
+    kind = "numeric"
 
     def __init__(
         self,
@@ -71,11 +75,6 @@ class Gaussian(Family, name="gaussian"):
         self.variance = variance
         self.mean_variance = mean_variance
 
-    def resolve(self, table: Table) -> Conjugate:
-        """The conjugate model over all numeric columns of a table that has no others."""
-        refuse_other_kinds(table, "numeric", "Gaussian")
-        return self.on_columns(table, np.arange(table.numeric.shape[1]))
-
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's numeric columns."""
         self.check()
@@ -94,17 +93,12 @@ class Gaussian(Family, name="gaussian"):
         model = build(mean, variance, columns, not np.isnan(x).any(), hyperpriors)
         return model.with_learned(**{name: hyperprior.mean for name, hyperprior in hyperpriors.items()})
 
-    def resolve_fixed(self, table: Table) -> Conjugate:
-        """As `resolve`, nothing learned unasked.
+    def fixed(self, table: Table, columns: np.ndarray) -> "Gaussian":
+        """The family of these columns with numbers in place of what it would learn unasked.
 
         mean_precision 0.1, dof max(2 d, d + 2) (diag: 4), and a scale that expects half of each column's variance
         within a cluster; what was given stays as it is.
         """
-        columns = np.arange(table.numeric.shape[1])
-        return self.fixed(table, columns).on_columns(table, columns)
-
-    def fixed(self, table: Table, columns: np.ndarray) -> "Gaussian":
-        """The family of these columns with numbers in place of what it would learn unasked."""
         self.check()
         if self.covariance == "known":
             return self
@@ -120,7 +114,28 @@ class Gaussian(Family, name="gaussian"):
             dof = scalar("dof", options["dof"], above=d - 1.0) if full else per_column("dof", options["dof"], d)
             expected = FIXED_VARIANCE * np.maximum(dof - (d if full else 1) - 1.0, 1.0) * variance
             options["scale"] = np.diag(expected) if full else expected
-        return Gaussian(covariance=self.covariance, mean=self.mean, **options)
+        return clone(self).set_params(**options)
+
+    def of_one_column(self) -> "Gaussian":
+        """A full covariance of one column is its diagonal form, parameter by parameter."""
+        self.check()
+        if self.covariance != "full":
+            return self
+        dof, scale = self.dof, self.scale
+        if not is_open(scale):
+            dof, scale = 3.0 if dof is None else dof, scale_matrix(scale, 1)[0, 0]
+        return clone(self).set_params(covariance="diag", dof=dof, scale=scale)
+
+    def is_fixed_beside(self, families: Sequence[Family]) -> bool:
+        """Whether diagonal columns leave an option open that others of them have numbers for."""
+        if self.covariance != "diag":
+            return False
+        for option in ("scale", "mean_precision"):
+            diagonal = [one for one in families if isinstance(one, Gaussian) and one.covariance == "diag"]
+            values = [getattr(family, option) for family in diagonal]
+            if any(value is None for value in values) and not all(map(is_open, values)):
+                return True
+        return False
 
     def _hyperpriors(self, table: Table) -> dict[str, Gamma]:
         """Hyperpriors of scale and mean_precision, those that are to be learned."""

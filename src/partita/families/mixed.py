@@ -1,26 +1,37 @@
 """Clusters of rows with columns of several kinds."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.families.base import Conjugate, Family
+from partita.families.base import FAMILIES, Conjugate, Family
 from partita.families.categorical import Categorical
 from partita.families.count import Count
-from partita.families.dirichlet_categorical import DirichletCategorical
-from partita.families.gamma_poisson import GammaPoisson
-from partita.families.gaussian import Gaussian, is_open, scale_matrix
-from partita.families.normal_inverse_gamma import NormalInverseGamma
-from partita.families.normal_inverse_wishart import NormalInverseWishart
-from partita.families.normal_known_variance import NormalKnownVariance
-from partita.families.product import Product
+from partita.families.gaussian import Gaussian
+from partita.families.product import BUILT_IN, Product
 from partita.parameters import choose
 from partita.priors.hyperpriors import Gamma
 from partita.table import Table
+from partita.table.schema import Kind
 
-Group = tuple[Family, str, np.ndarray]
-KINDS: dict[str, type[Family]] = {"numeric": Gaussian, "categorical": Categorical, "count": Count}
+#: What reads the columns of a kind that nothing names.
+DEFAULTS: dict[Kind, Family] = {
+    "numeric": Gaussian(covariance="diag"),
+    "categorical": Categorical(),
+    "count": Count(),
+}
+
+
+class Group(NamedTuple):
+    """Columns that one family reads, by their positions among those of its kind."""
+
+    family: Family
+    columns: np.ndarray
+
+    def fixed(self, table: Table) -> "Group":
+        """The same columns, nothing learned of them unasked."""
+        return Group(self.family.fixed(table, self.columns), self.columns)
 
 
 class Mixed(Family, name="mixed"):
@@ -32,12 +43,14 @@ class Mixed(Family, name="mixed"):
         From column name, or from column type ("numeric", "categorical", "count"), to a family. A name goes
         before a type; columns that nothing names are read by type: ``Gaussian(covariance="diag")``,
         ``Categorical()``, ``Count()``. ``{"numeric": Gaussian(covariance="full")}`` gives all numeric
-        columns that are not named one covariance matrix per cluster.
+        columns that are not named one covariance matrix per cluster. Any family that has a ``kind`` and
+        ``on_columns`` will do.
 
     Columns of one kind of likelihood (full, diagonal, known, categorical, count) form a block. A number that is
     learned, as the scale of ``Gaussian(covariance="diag", scale=priors.Gamma(1, 1))``, is one number for the whole
     block, so all columns of the block must have the same hyperprior of it. Where some columns of a block have numbers,
-    what others leave open is not learned, but as in `Gaussian.resolve_fixed`.
+    what others leave open is not learned, but as in `Gaussian.fixed`. Another family is a block of its own for every
+    key, unless it joins its columns itself (`Conjugate.joined`).
     """
 
     def __init__(self, *, families: Mapping[str, Family] | None = None):
@@ -46,48 +59,41 @@ class Mixed(Family, name="mixed"):
     def resolve(self, table: Table) -> Conjugate:
         """One block per kind of likelihood, hyperparameters column by column."""
         groups = self._groups(table)
-        numeric = [family for family, _, _ in groups if isinstance(family, Gaussian)]
-        diagonal = [family for family in numeric if family.covariance == "diag"]
-        if any(_open_beside_numbers(diagonal, option) for option in ("scale", "mean_precision")):
-            groups = [
-                (_fixed(family, table, columns) if family in diagonal else family, kind, columns)
-                for family, kind, columns in groups
-            ]
-        return _product(groups, table)
+        families = [group.family for group in groups]
+        return _product([g.fixed(table) if g.family.is_fixed_beside(families) else g for g in groups], table)
 
     def resolve_fixed(self, table: Table) -> Conjugate:
         """As `resolve`, nothing learned unasked."""
         return _product(self._groups(table, fixed=True), table)
 
+    def standardizes_column(self, name: str) -> bool:
+        """Whether the family of this column does."""
+        given = self._given()
+        return getattr(given.get(name, given.get("numeric")), "standardizes", True)
+
+    def _given(self) -> dict[str, Family]:
+        return {str(key): family for key, family in (self.families or {}).items()}
+
     def _groups(self, table: Table, *, fixed: bool = False) -> list[Group]:
-        """Family, kind and positions within the kind's block, one group per name and per kind."""
-        given = {str(key): family for key, family in (self.families or {}).items()}
-        of_kind = {
-            "numeric": table.schema.numeric,
-            "categorical": table.schema.categorical,
-            "count": table.schema.counts,
-        }
-        names = {str(column.name) for column in table.schema.columns}
+        """One group per name and per kind."""
+        given = self._given()
+        keys = dict.fromkeys([*map(str, table.schema.names), *DEFAULTS])
         for key, family in given.items():
-            choose("the key of Mixed(families=...)", key, dict.fromkeys([*names, *KINDS]))
-            if not isinstance(family, Gaussian | Categorical | Count):
-                raise TypeError(
-                    f"Mixed(families=...) takes Gaussian, Categorical or Count, got {family!r} for {key!r}."
-                )
+            choose("the key of Mixed(families=...)", key, keys)
+            _refuse_no_block(family, key)
         groups: list[Group] = []
-        for kind, block in of_kind.items():
+        for kind, block in table.schema.by_kind.items():
             rest = []
             for position, column in enumerate(block):
-                if str(column.name) in given:
-                    family, columns = _matching(given[str(column.name)], kind, str(column.name)), np.array([position])
-                    family = _fixed(family, table, columns) if fixed else family
-                    groups.append((_one_column(family), kind, columns))
+                if column.name in given:
+                    group = Group(_matching(given[column.name], kind, column.name), np.array([position]))
+                    group = group.fixed(table) if fixed else group
+                    groups.append(group._replace(family=group.family.of_one_column()))
                 else:
                     rest.append(position)
             if rest:
-                by_type = given.get(kind, Gaussian(covariance="diag") if kind == "numeric" else KINDS[kind]())
-                family, columns = _matching(by_type, kind, kind), np.array(rest)
-                groups.append((_fixed(family, table, columns) if fixed else family, kind, columns))
+                group = Group(_matching(given.get(kind, DEFAULTS[kind]), kind, kind), np.array(rest))
+                groups.append(group.fixed(table) if fixed else group)
         return groups
 
     @classmethod
@@ -124,98 +130,46 @@ class Mixed(Family, name="mixed"):
         ]
 
 
-def _matching(family: Family, kind: str, key: str) -> Family:
-    if not isinstance(family, KINDS[kind]):
+def _refuse_no_block(family: Any, key: str) -> None:
+    """Refuse what cannot be asked for a block of columns."""
+    if not isinstance(family, Family):
+        raise TypeError(f"Mixed(families=...) takes families, got {family!r} for {key!r}: pass for example Gaussian().")
+    if family.kind is None or type(family).on_columns is Family.on_columns:
+        raise TypeError(
+            f"Mixed(families=...) takes families of one kind of columns, got {family!r} for {key!r}: "
+            f"{type(family).__name__} must set kind to {', '.join(map(repr, DEFAULTS))} and implement "
+            "on_columns(table, columns)."
+        )
+
+
+def _matching(family: Family, kind: Kind, key: str) -> Family:
+    if family.kind != kind:
+        others = " or ".join(other.__name__ for other in FAMILIES.values() if other.kind == kind)
         raise ValueError(
             f"Mixed(families=...) gives {family!r} to {key!r}, whose columns are {kind}: "
-            f"use {KINDS[kind].__name__}, or set the column's type with column_types."
+            f"use {others}, or set the column's type with column_types."
         )
     return family
 
 
-def _one_column(family: Family) -> Family:
-    """A full covariance of one column is its diagonal form, parameter by parameter."""
-    if not isinstance(family, Gaussian):
-        return family
-    family.check()
-    if family.covariance != "full":
-        return family
-    if is_open(family.scale):
-        dof, scale = family.dof, family.scale
-    else:
-        dof, scale = 3.0 if family.dof is None else family.dof, scale_matrix(family.scale, 1)[0, 0]
-    return Gaussian(covariance="diag", mean=family.mean, mean_precision=family.mean_precision, dof=dof, scale=scale)
+def _product(groups: list[Group], table: Table) -> Conjugate:
+    """The product of all blocks; a single block of another family is the whole model."""
+    found: dict[type[Conjugate], list[Conjugate]] = {}
+    for group in groups:
+        block = _block(group, table)
+        found.setdefault(type(block), []).append(block)
+    built_in = [kind.joined(found.pop(kind, []))[0] for kind in BUILT_IN.values()]
+    others = [block for kind, blocks in found.items() for block in kind.joined(blocks)]
+    if len(others) == 1 and not any(block.columns.size for block in built_in):
+        return others[0]
+    return Product([*built_in, *others], [block.column_names(table.schema)[0] for block in others])
 
 
-def _open_beside_numbers(families: list[Gaussian], option: str) -> bool:
-    """Whether some leave the option open where others have numbers for it."""
-    values = [getattr(family, option) for family in families]
-    return any(value is None for value in values) and not all(is_open(value) for value in values)
-
-
-def _fixed(family: Family, table: Table, columns: np.ndarray) -> Family:
-    return family.fixed(table, columns) if isinstance(family, Gaussian) else family
-
-
-def _product(groups: list[Group], table: Table) -> Product:
-    blocks: dict[str, list[Conjugate]] = {"full": [], "diag": [], "known": [], "categorical": [], "count": []}
-    for family, kind, columns in groups:
-        block = family.covariance if isinstance(family, Gaussian) else kind
-        blocks[block].append(family.on_columns(table, columns))  # type: ignore[attr-defined]
-    return Product(
-        _only(blocks["full"]),
-        _joined_gamma(blocks["diag"]),
-        _joined_known(blocks["known"]),
-        _joined_categorical(blocks["categorical"]),
-        _joined_count(blocks["count"]),
-    )
-
-
-def _one_hyperprior_each(blocks: list[Any]) -> dict[str, Gamma]:
-    """Hyperpriors that are the same in all blocks of one kind, by the name of what they are of."""
-    for name in dict.fromkeys(name for block in blocks for name in block.hyperpriors):
-        found = [block.hyperpriors.get(name) for block in blocks]
-        other = next((one for one in found if one != found[0]), found[0])
-        if other != found[0]:
-            words = [f"learned under {one!r}" if one else "fixed" for one in (found[0], other)]
-            raise ValueError(
-                f"Mixed learns one {name} for all its {blocks[0].title} columns, but it is {words[0]} for some and "
-                f"{words[1]} for others: give all of them the same hyperprior, or numbers to all."
-            )
-    return blocks[0].hyperpriors if blocks else {}
-
-
-def _join(blocks: list[Any], *names: str) -> dict[str, Any]:
-    """Options of several blocks of one kind, column after column."""
-    joined = {name: np.concatenate([getattr(b, name) for b in blocks]) if blocks else np.empty(0) for name in names}
-    positions = [b.columns for b in blocks]
-    return joined | {"columns": np.concatenate(positions) if positions else np.empty(0, dtype=np.int64)}
-
-
-def _only(blocks: list[Any]) -> NormalInverseWishart:
-    if blocks:
-        return blocks[0]
-    return NormalInverseWishart(np.empty(0), 1.0, 1.0, np.empty((0, 0)), np.empty(0, dtype=np.int64))
-
-
-def _joined_gamma(blocks: list[Any]) -> NormalInverseGamma:
-    hyperpriors = _one_hyperprior_each(blocks)
-    options = _join(blocks, "mean", "mean_precision", "dof", "base_scale")
-    options["scale"] = options.pop("base_scale")
-    joined = NormalInverseGamma(**options, complete=all(b.complete for b in blocks), hyperpriors=hyperpriors)
-    return joined.with_learned(**blocks[0].learned) if hyperpriors else joined
-
-
-def _joined_known(blocks: list[Any]) -> NormalKnownVariance:
-    return NormalKnownVariance(**_join(blocks, "mean", "variance", "mean_variance"))
-
-
-def _joined_categorical(blocks: list[Any]) -> DirichletCategorical:
-    options = _join(blocks, "pseudocount", "n_levels")
-    options["n_levels"] = options["n_levels"].astype(np.int64)
-    hyperprior = _one_hyperprior_each(blocks).get("pseudocount")
-    return DirichletCategorical(**options, complete=all(b.complete for b in blocks), hyperprior=hyperprior)
-
-
-def _joined_count(blocks: list[Any]) -> GammaPoisson:
-    return GammaPoisson(**_join(blocks, "shape", "rate"))
+def _block(group: Group, table: Table) -> Conjugate:
+    block = group.family.on_columns(table, group.columns)
+    if getattr(block, "kind", None) != group.family.kind or not np.array_equal(block.columns, group.columns):
+        raise TypeError(
+            f"{type(group.family).__name__}.on_columns(table, columns) must return a model with the family's kind and "
+            f"these columns: {type(block).__name__} has others, so its cells would stand in the wrong places."
+        )
+    return block

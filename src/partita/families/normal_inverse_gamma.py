@@ -11,7 +11,7 @@ Where every column has the same v the logs of a row's factors are taken in produ
 depends on n alone is looked up. A missing cell is left out of density and statistics, which is exact.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.special import digamma, gammaln
 from partita.families.base import Cells, Conjugate, Shared
 from partita.families.distributions import Normal, StudentT
 from partita.families.divergences import gamma_divergence, scaled_normal_divergence
+from partita.families.joining import joined_options, shared_hyperpriors
 from partita.families.moments import (
     ExpectedNormal,
     NumericRows,
@@ -73,6 +74,15 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         self.columns = columns
         self.complete = complete
         self.uniform = complete and np.unique(dof).size <= 1
+
+    @classmethod
+    def joined(cls, blocks: Sequence["NormalInverseGamma"]) -> list["NormalInverseGamma"]:
+        """One model, column after column."""
+        options = joined_options(blocks, "mean", "mean_precision", "dof", "base_scale")
+        options["scale"] = options.pop("base_scale")
+        hyperpriors = shared_hyperpriors(blocks)
+        whole = cls(**options, complete=all(block.complete for block in blocks), hyperpriors=hyperpriors)
+        return [whole.with_learned(**blocks[0].learned) if hyperpriors else whole]
 
     def rows(self, table: Table) -> NumericRows:
         """Cells relative to the prior mean."""
@@ -242,7 +252,7 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         means, deviations = params
         n = labels.shape[0]
         x = self.mean + means[labels] + deviations[labels] * rng.standard_normal((n, self.mean.shape[0]))
-        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+        return Cells.of_kind("numeric", x)
 
 
 def _moments(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

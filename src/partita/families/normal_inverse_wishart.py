@@ -14,7 +14,7 @@ Missing cells are drawn in one block with the row's label: the label from the St
 observed cells, then the cells given label and observed cells.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -72,6 +72,12 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         self.multiplier = 1.0
         self.columns = columns  # positions among the table's numeric columns
         self.hyperpriors = dict(hyperpriors or {})
+
+    @classmethod
+    def joined(cls, blocks: Sequence["NormalInverseWishart"]) -> list["NormalInverseWishart"]:
+        """The only one, since one covariance is over all its columns; or one of no columns."""
+        nothing = np.empty(0)
+        return list(blocks) or [cls(nothing, 1.0, 1.0, np.empty((0, 0)), nothing.astype(np.int64))]
 
     @property
     def columns_are_independent(self) -> bool:
@@ -335,8 +341,7 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         means, factors = params
         noise = rng.standard_normal((labels.shape[0], self.mean.shape[0]))
         x = self.mean + means[labels] + np.einsum("nij,nj->ni", factors[labels], noise)
-        n = labels.shape[0]
-        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+        return Cells.of_kind("numeric", x)
 
 
 def _scatter(k: np.ndarray, mean: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ With n observed cells the mean's posterior precision is P = 1/t2 + n/s2 and its 
     (2 pi s2)^(-w/2) (P/P')^(1/2) exp(-(P w / (2 s2 P')) (x - m)^2).
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numba
@@ -15,6 +16,7 @@ from scipy import stats as distributions
 from partita.families.base import Cells, Conjugate
 from partita.families.distributions import Normal
 from partita.families.divergences import scaled_normal_divergence
+from partita.families.joining import joined_options
 from partita.families.moments import (
     ExpectedNormal,
     NumericRows,
@@ -64,6 +66,11 @@ class NormalKnownVariance(NormalColumns, Conjugate):
         self.variance = variance
         self.mean_variance = mean_variance
         self.columns = columns
+
+    @classmethod
+    def joined(cls, blocks: Sequence["NormalKnownVariance"]) -> list["NormalKnownVariance"]:
+        """One model, column after column."""
+        return [cls(**joined_options(blocks, "mean", "variance", "mean_variance"))]
 
     def rows(self, table: Table) -> NumericRows:
         """Cells relative to the prior mean."""
@@ -176,7 +183,7 @@ class NormalKnownVariance(NormalColumns, Conjugate):
         n = labels.shape[0]
         noise = rng.standard_normal((n, self.mean.shape[0]))
         x = self.mean + params[labels] + np.sqrt(self.variance) * noise
-        return Cells(x, np.empty((n, 0), np.int32), np.empty((n, 0), np.int64))
+        return Cells.of_kind("numeric", x)
 
 
 @implements(log_predictive, KnownVarianceState)

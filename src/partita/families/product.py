@@ -1,15 +1,17 @@
 """Blocks of columns that are independent given the cluster: densities multiply, log densities add.
 
-One state holds a block of every kind, any of them empty, so that every mixture of columns shares
-one compilation.
+One state holds a built-in block of every kind, any of them empty, so that every mixture of such columns shares one
+compilation. Blocks of other families stand beside it.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from partita.families.base import Cells, Conjugate
+from partita.families.beside import BesideRows, BesideState
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
 from partita.families.normal_inverse_gamma import NormalInverseGamma
@@ -17,10 +19,18 @@ from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
 from partita.families.product_kernels import ProductRows, ProductState
 from partita.families.profiles import ColumnProfile
+from partita.running.cached import cached_property
 from partita.table import Table
-from partita.table.schema import Schema
+from partita.table.schema import Kind, Schema
 
-BLOCKS = ("full", "diag", "known", "categorical", "count")
+#: The built-in blocks in their order, by name.
+BUILT_IN: dict[str, type[Conjugate]] = {
+    "full": NormalInverseWishart,
+    "diag": NormalInverseGamma,
+    "known": NormalKnownVariance,
+    "categorical": DirichletCategorical,
+    "count": GammaPoisson,
+}
 
 
 class Product(Conjugate):
@@ -28,53 +38,85 @@ class Product(Conjugate):
 
     Every block learns its own numbers. They go by the block's name for them, "scale" or "pseudocount", and where two
     blocks learn a number of one name by "full_scale" and "diag_scale".
+
+    Parameters
+    ----------
+    blocks : sequence of Conjugate
+        One of every class of `BUILT_IN`, in that order and perhaps of no columns, then blocks of other families.
+    names : sequence of str
+        What the blocks of other families are called.
     """
 
     title: ClassVar[str] = "mixed"
 
-    def __init__(
-        self,
-        full: NormalInverseWishart,
-        diagonal: NormalInverseGamma,
-        known: NormalKnownVariance,
-        categorical: DirichletCategorical,
-        count: GammaPoisson,
-    ):
-        self.blocks: tuple[Any, ...] = (full, diagonal, known, categorical, count)
+    def __init__(self, blocks: Sequence[Any], names: Sequence[str] = ()):
+        self.blocks = tuple(blocks)
+        self.names = (*BUILT_IN, *names)
+
+    def _with(self, blocks: Sequence[Any]) -> "Product":
+        """The same blocks with other numbers."""
+        other = Product(blocks, self.names[len(BUILT_IN) :])
+        vars(other)["_ends"] = self._ends
+        return other
+
+    def parts(self, nested: Any) -> list[Any]:
+        """The rows, or the states, of every block."""
+        beside = []
+        while isinstance(nested, BesideRows | BesideState):
+            beside.append(nested.second)
+            nested = nested.first
+        return [*nested[: len(BUILT_IN)], *reversed(beside)]
 
     @property
     def columns_are_independent(self) -> bool:
         """Whether those of every block are."""
         return all(block.columns_are_independent for block in self.blocks)
 
-    def rows(self, table: Table) -> ProductRows:
+    @property
+    def has_second_order(self) -> bool:
+        """Whether every block has it that has columns."""
+        return all(block.has_second_order for block in self.blocks if block.columns.size)
+
+    def rows(self, table: Table) -> ProductRows | BesideRows:
         """The rows of every block."""
-        return ProductRows(*(block.rows(table) for block in self.blocks))
+        parts = [block.rows(table) for block in self.blocks]
+        rows: ProductRows | BesideRows = ProductRows(*parts[: len(BUILT_IN)])
+        for part in parts[len(BUILT_IN) :]:
+            rows = BesideRows(rows, part)
+        return rows
 
-    def state(self, n_slots: int) -> ProductState:
+    def state(self, n_slots: int) -> ProductState | BesideState:
         """Empty slots of every block."""
-        return ProductState._make([*(block.state(n_slots) for block in self.blocks), np.zeros(n_slots)])
+        parts = [block.state(n_slots) for block in self.blocks]
+        state: ProductState | BesideState = ProductState._make([*parts[: len(BUILT_IN)], np.zeros(n_slots)])
+        for part in parts[len(BUILT_IN) :]:
+            state = BesideState(state, part, np.zeros(n_slots))
+        return state
 
-    def draws_cells(self, rows: ProductRows) -> bool:
-        """Whether the full-covariance block has missing cells."""
-        return self.blocks[0].draws_cells(rows.full)
+    def draws_cells(self, rows: Any) -> bool:
+        """Whether some block does."""
+        return any(block.draws_cells(part) for block, part in zip(self.blocks, self.parts(rows)))
 
-    def stats_of(self, state: ProductState) -> np.ndarray:
+    def stats_of(self, state: Any) -> np.ndarray:
         """The blocks' statistics side by side."""
-        return np.hstack([part.stats for part in state[:-1]])
+        return np.hstack([block.stats_of(part) for block, part in zip(self.blocks, self.parts(state))])
 
-    def load(self, state: ProductState, stats: np.ndarray) -> None:
+    def load(self, state: Any, stats: np.ndarray) -> None:
         """Write the blocks' statistics to the first slots."""
-        for block, part, own in zip(self.blocks, state, self._split(stats)):
+        for block, part, own in zip(self.blocks, self.parts(state), self._split(stats)):
             block.load(part, own)
 
     def _split(self, stats: np.ndarray) -> list[np.ndarray]:
-        widths = [block.state(1).stats.shape[1] for block in self.blocks]
-        return np.split(stats, np.cumsum(widths)[:-1], axis=-1)
+        return np.split(stats, self._ends, axis=-1)
 
-    def suffstats(self, rows: ProductRows, resp: np.ndarray) -> np.ndarray:
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """Where the statistics of all blocks but the last end."""
+        return np.cumsum([block.stats_of(block.state(1)).shape[1] for block in self.blocks])[:-1]
+
+    def suffstats(self, rows: Any, resp: np.ndarray) -> np.ndarray:
         """The blocks' statistics side by side."""
-        return np.hstack([block.suffstats(part, resp) for block, part in zip(self.blocks, rows)])
+        return np.hstack([block.suffstats(part, resp) for block, part in zip(self.blocks, self.parts(rows))])
 
     def possible(self, stats: np.ndarray) -> np.ndarray:
         """Those of every block."""
@@ -93,11 +135,11 @@ class Product(Conjugate):
         """Block after block."""
         return [name for block in self.blocks for name in block.column_names(schema)]
 
-    def log_predictive_by_column(self, rows: ProductRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
+    def log_predictive_by_column(self, rows: Any, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """The blocks' terms side by side."""
         terms = [
             block.log_predictive_by_column(part, own, reverse=reverse)
-            for block, part, own in zip(self.blocks, rows, self._split(stats))
+            for block, part, own in zip(self.blocks, self.parts(rows), self._split(stats))
             if own.shape[1] > 0
         ]
         return np.concatenate(terms, axis=2)
@@ -150,23 +192,23 @@ class Product(Conjugate):
             [block.summed_log_likelihood(part, own) for block, part, own in blocks if own is not None], axis=0
         )
 
-    def log_likelihood(self, rows: ProductRows, params: list[Any]) -> np.ndarray:
+    def log_likelihood(self, rows: Any, params: list[Any]) -> np.ndarray:
         """Sum over blocks."""
-        blocks = zip(self.blocks, rows, params)
+        blocks = zip(self.blocks, self.parts(rows), params)
         return np.sum([block.log_likelihood(part, own) for block, part, own in blocks if own is not None], axis=0)
 
-    def log_likelihood_by_column(self, rows: ProductRows, params: list[Any], *, reverse: bool = False) -> np.ndarray:
+    def log_likelihood_by_column(self, rows: Any, params: list[Any], *, reverse: bool = False) -> np.ndarray:
         """The blocks' terms side by side."""
         terms = [
             block.log_likelihood_by_column(part, own, reverse=reverse)
-            for block, part, own in zip(self.blocks, rows, params)
+            for block, part, own in zip(self.blocks, self.parts(rows), params)
             if own is not None
         ]
         return np.concatenate(terms, axis=2)
 
-    def expected_suffstats(self, rows: ProductRows, resp: np.ndarray, params: list[Any]) -> np.ndarray:
+    def expected_suffstats(self, rows: Any, resp: np.ndarray, params: list[Any]) -> np.ndarray:
         """The blocks' statistics side by side."""
-        blocks = zip(self.blocks, rows, params)
+        blocks = zip(self.blocks, self.parts(rows), params)
         return np.hstack([block.expected_suffstats(part, resp, own) for block, part, own in blocks])
 
     def expected_params(self, stats: np.ndarray) -> list[Any]:
@@ -176,17 +218,17 @@ class Product(Conjugate):
             for block, part in zip(self.blocks, self._split(stats))
         ]
 
-    def expected_loglik(self, rows: ProductRows, expected: list[Any]) -> np.ndarray:
+    def expected_loglik(self, rows: Any, expected: list[Any]) -> np.ndarray:
         """Sum over blocks."""
-        blocks = zip(self.blocks, rows, expected)
+        blocks = zip(self.blocks, self.parts(rows), expected)
         return np.sum([block.expected_loglik(part, own) for block, part, own in blocks if own is not None], axis=0)
 
-    def variational_suffstats(self, rows: ProductRows, resp: np.ndarray, expected: list[Any]) -> np.ndarray:
+    def variational_suffstats(self, rows: Any, resp: np.ndarray, expected: list[Any]) -> np.ndarray:
         """The blocks' statistics side by side."""
         return np.hstack(
             [
                 block.suffstats(part, resp) if own is None else block.variational_suffstats(part, resp, own)
-                for block, part, own in zip(self.blocks, rows, expected)
+                for block, part, own in zip(self.blocks, self.parts(rows), expected)
             ]
         )
 
@@ -204,7 +246,13 @@ class Product(Conjugate):
         """Position of the block that learns a number, and its name there."""
         pairs = [(b, own) for b, block in enumerate(self.blocks) for own in block.learned]
         times = Counter(own for _, own in pairs)
-        return {own if times[own] == 1 else f"{BLOCKS[b]}_{own}": (b, own) for b, own in pairs}
+        found: dict[str, tuple[int, str]] = {}
+        for b, own in pairs:
+            name = own if times[own] == 1 else f"{self.names[b]}_{own}"
+            while name in found:  # a block that is called as another block's number
+                name += "_"
+            found[name] = b, own
+        return found
 
     def log_hyperprior(self) -> float:
         """Sum over blocks."""
@@ -214,13 +262,13 @@ class Product(Conjugate):
         """One step of every block."""
         if not self.learns:
             return self
-        return Product(*(block.redrawn(rng, own) for block, own in zip(self.blocks, self._split(stats))))
+        return self._with([block.redrawn(rng, own) for block, own in zip(self.blocks, self._split(stats))])
 
     def relearned(self, stats: np.ndarray) -> "Product":
         """Every block at its best."""
         if not self.learns:
             return self
-        return Product(*(block.relearned(own) for block, own in zip(self.blocks, self._split(stats))))
+        return self._with([block.relearned(own) for block, own in zip(self.blocks, self._split(stats))])
 
     def with_learned(self, **values: float) -> "Product":
         """The blocks at these values."""
@@ -228,22 +276,15 @@ class Product(Conjugate):
         for name, (b, name_there) in self._learners().items():
             if name in values:
                 own[b][name_there] = values[name]
-        return Product(*(block.with_learned(**of_block) for block, of_block in zip(self.blocks, own)))
+        return self._with([block.with_learned(**of_block) for block, of_block in zip(self.blocks, own)])
 
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
-        """Cells of every block, numeric columns back in the table's order."""
-        n = labels.shape[0]
-        cells = [block.simulate(rng, p, labels) if p is not None else None for block, p in zip(self.blocks, params)]
-        positions = [block.columns for block in self.blocks]
-        n_numeric = sum(len(p) for p in positions[:3])
-        numeric = np.empty((n, n_numeric))
-        for position, part in zip(positions[:3], cells[:3]):
-            if part is not None:
-                numeric[:, position] = part.numeric
-        codes = np.empty((n, len(positions[3])), np.int32)
-        counts = np.empty((n, len(positions[4])), np.int64)
-        if cells[3] is not None:
-            codes[:, positions[3]] = cells[3].codes
-        if cells[4] is not None:
-            counts[:, positions[4]] = cells[4].counts
-        return Cells(numeric, codes, counts)
+        """Cells of every block, columns back in the table's order."""
+        n_columns: Counter[Kind] = Counter()
+        for block in self.blocks:
+            n_columns[block.kind] += len(block.columns)
+        cells = Cells.empty(labels.shape[0], n_columns)
+        for block, own in zip(self.blocks, params):
+            if own is not None:
+                cells.block(block.kind)[:, block.columns] = block.simulate(rng, own, labels).block(block.kind)
+        return cells

@@ -24,6 +24,7 @@ from partita.kernels.names import (
     log_weights,
     refresh,
     reset,
+    second_order,
     weights,
 )
 
@@ -113,6 +114,12 @@ def _log_predictive_rest(rows, i, w, state, slot):
         + log_predictive(rows.categories, i, w, state.categories, slot)
         + log_predictive(rows.counts, i, w, state.counts, slot)
     )
+
+
+@implements(second_order, ProductState)
+def _second_order(rows, i, state, spread, n_slots, out):
+    """Of the categories, the one block that has it: others must have no columns."""
+    second_order(rows.categories, i, state.categories, spread.categories, n_slots, out)
 
 
 @implements(add, ProductState)

@@ -21,6 +21,7 @@ from partita.files.atomic import replacing
 from partita.kernels.cache_folder import warn_once
 
 SUFFIX = ".compiled"
+_UNRESOLVED = b".numba.unresolved$"  # before the name of a recursive function, whose address one process knows
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
@@ -70,6 +71,14 @@ class CompiledFiles(NullCache):
             return
         key = self._key(sig, data.codegen)
         payload = dumps((key, data._reduce()))
+        if _UNRESOLVED in payload:
+            warnings.warn(
+                f"{self.function.__name__} calls a function that is compiled while it is called, so its compiled code "
+                "cannot be kept for the next start. Let generic names call each other, not one numba.njit function.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
         try:
             with replacing(self._path(key)) as (new,):
                 new.write_bytes(hashlib.sha256(payload).digest() + payload)

@@ -44,7 +44,7 @@ class Entry:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled function, compiling or loading it first if need be."""
-        kinds = tuple(type(a) for a in arguments if isinstance(a, tuple))
+        kinds = tuple(_tuple_classes(arguments))
         dispatcher = self._by_kinds.get(kinds)
         if dispatcher is None:
             dispatcher = self._prepared(kinds, arguments)
@@ -68,6 +68,16 @@ class Entry:
     def compilations(self) -> int:
         """How many specialisations this process compiled rather than loaded from disk."""
         return sum(sum(dispatcher.stats.cache_misses.values()) for dispatcher in list(self._by_kinds.values()))
+
+
+def _tuple_classes(arguments: tuple) -> list[type]:
+    """Classes of the tuples among arguments and within them: what decides which code is run."""
+    found = []
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            found.append(type(argument))
+            found += _tuple_classes(argument)
+    return found
 
 
 def entry(function: Callable | None = None, *, allocates: bool = False) -> Any:

@@ -58,17 +58,12 @@ def cluster_means(model: Model, labels: np.ndarray, n_clusters: int) -> np.ndarr
 
 def _observed_weight(model: Model, labels: np.ndarray, n_clusters: int) -> dict[str, np.ndarray]:
     """Summed weight (K,) of every cluster's observed cells in each column."""
-    table, schema = model.table, model.table.schema
-    blocks = (
-        (schema.numeric, ~np.isnan(table.numeric)),
-        (schema.categorical, table.codes >= 0),
-        (schema.counts, table.counts >= 0),
-    )
+    columns = model.table.schema.by_kind
     weights, cluster = np.where(labels >= 0, model.row_weights, 0), np.maximum(labels, 0)
     return {
         column.name: np.bincount(cluster, weights * cells, n_clusters).astype(np.int64)
-        for columns, observed in blocks
-        for column, cells in zip(columns, observed.T)
+        for kind, observed in model.table.observed.items()
+        for column, cells in zip(columns[kind], observed.T)
     }
 
 

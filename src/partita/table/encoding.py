@@ -3,7 +3,7 @@
 import math
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -50,7 +50,9 @@ def read_column(name: str, column: Any, told: Kind | None) -> Reading:
     return Reading(name, kind, codes, distinct)
 
 
-def learn_schema(readings: Sequence[Reading], *, weights: np.ndarray | None, standardize: bool) -> Schema:
+def learn_schema(
+    readings: Sequence[Reading], *, weights: np.ndarray | None, standardize: bool | Callable[[str], bool]
+) -> Schema:
     """Learn levels, centers and scales, and drop constant columns with one warning.
 
     A column is constant when its cells in rows of positive weight hold at most one value. When every column
@@ -63,7 +65,8 @@ def learn_schema(readings: Sequence[Reading], *, weights: np.ndarray | None, sta
             "All cells of the table are missing. Pass at least one row of positive weight that has a value."
         )
     varies = [_varies(reading.values[cells]) for reading, cells in zip(readings, seen)]
-    columns = [_learn_column(r, cells, weights, standardize) for r, cells in zip(readings, seen)]
+    standardized = [standardize(reading.name) if callable(standardize) else standardize for reading in readings]
+    columns = [_learn_column(r, cells, weights, each) for r, cells, each in zip(readings, seen, standardized)]
     if not any(varies):
         return Schema(tuple(columns))
     for j, kept in enumerate(varies):

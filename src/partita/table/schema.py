@@ -100,19 +100,24 @@ class Schema:
         return tuple(column for column in self.columns if not self.drops(column.name))
 
     @cached_property
+    def by_kind(self) -> dict[Kind, tuple[Column, ...]]:
+        """The used columns of every kind: those of a `Table`'s blocks."""
+        return {kind: tuple(column for column in self.used if column.kind == kind) for kind in KINDS}
+
+    @property
     def numeric(self) -> tuple[Column, ...]:
         """Used numeric columns: the columns of ``Table.numeric``."""
-        return self._of_kind("numeric")
+        return self.by_kind["numeric"]
 
-    @cached_property
+    @property
     def categorical(self) -> tuple[Column, ...]:
         """Used categorical columns: the columns of ``Table.codes``."""
-        return self._of_kind("categorical")
+        return self.by_kind["categorical"]
 
-    @cached_property
+    @property
     def counts(self) -> tuple[Column, ...]:
         """Used count columns: the columns of ``Table.counts``."""
-        return self._of_kind("count")
+        return self.by_kind["count"]
 
     @property
     def n_levels(self) -> np.ndarray:
@@ -139,9 +144,6 @@ class Schema:
     @cached_property
     def _dropped(self) -> frozenset[str]:
         return frozenset(self.dropped)
-
-    def _of_kind(self, kind: Kind) -> tuple[Column, ...]:
-        return tuple(column for column in self.used if column.kind == kind)
 
 
 def automatic_names(n_columns: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from partita.table.distinct import distinct_rows
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
 from partita.table.identifiers import warn_of_identifiers, warn_of_many_categories
 from partita.table.origin import Origin
-from partita.table.schema import Column, Schema
+from partita.table.schema import Column, Kind, Schema
 from partita.table.source import Source, align, open_source, told_kinds
 from partita.table.units import from_standard, log_jacobian
 from partita.table.weights import check_weights
@@ -77,8 +77,7 @@ class Table:
         return type(self), (self.schema, self.numeric, self.codes, self.counts, self.origin, self.weights)
 
     def __repr__(self) -> str:
-        blocks = {"numeric": self.numeric, "categorical": self.codes, "count": self.counts}
-        described = ", ".join(f"{block.shape[1]} {kind}" for kind, block in blocks.items() if block.shape[1])
+        described = ", ".join(f"{block.shape[1]} {kind}" for kind, block in self.by_kind.items() if block.shape[1])
         return f"Table({self.n_rows} rows; columns: {described})"
 
     @classmethod
@@ -87,7 +86,7 @@ class Table:
         X: Any,
         *,
         column_types: Mapping[Any, str] | None = None,
-        standardize: bool = True,
+        standardize: bool | Callable[[str], bool] = True,
         sample_weight: Any = None,
         schema: Schema | None = None,
         max_unpacked: int | None = None,
@@ -105,8 +104,9 @@ class Table:
         column_types : mapping, optional
             Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``. Keys are
             column names, or positions where X is an array.
-        standardize : bool
-            Whether numeric columns are stored with weighted mean 0 and standard deviation 1.
+        standardize : bool or callable
+            Whether numeric columns are stored with weighted mean 0 and standard deviation 1; a function says so of
+            every column's name.
         sample_weight : array-like of shape (n_rows,), optional
             Non-negative whole numbers: how often each row counts. Rows of weight 0 teach nothing; a category
             that only they have is stored as missing.
@@ -145,6 +145,17 @@ class Table:
         return np.ones(self.n_rows) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
 
     @property
+    def by_kind(self) -> dict[Kind, np.ndarray]:
+        """The stored cells of every kind of columns: the one place that says which block is whose."""
+        return {"numeric": self.numeric, "categorical": self.codes, "count": self.counts}
+
+    @property
+    def observed(self) -> dict[Kind, np.ndarray]:
+        """Which cells are not missing, by kind: those that are not nan, or not negative in a block of whole numbers."""
+        cells = self.by_kind.items()
+        return {kind: ~np.isnan(block) if block.dtype.kind == "f" else block >= 0 for kind, block in cells}
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of all columns that came in, dropped ones included."""
         return self.schema.names
@@ -152,13 +163,12 @@ class Table:
     @property
     def has_missing(self) -> bool:
         """Whether any cell of a used column is missing."""
-        return bool(np.isnan(self.numeric).any() or (self.codes < 0).any() or (self.counts < 0).any())
+        return not all(cells.all() for cells in self.observed.values())
 
     @property
     def empty_rows(self) -> np.ndarray:
         """Which rows have no observed cell in any used column, bool of shape (n_rows,)."""
-        blocks = (np.isnan(self.numeric), self.codes < 0, self.counts < 0)
-        return np.logical_and.reduce([missing.all(axis=1) for missing in blocks])
+        return ~np.logical_or.reduce([cells.any(axis=1) for cells in self.observed.values()])
 
     def log_jacobian(self) -> np.ndarray:
         """Per row -sum of log(scale) over its observed numeric cells.
@@ -210,7 +220,7 @@ class Table:
 
         Missing equals missing. Cost O(n log n) comparisons of one number per row.
         """
-        return distinct_rows([self.numeric, self.codes, self.counts])
+        return distinct_rows(list(self.by_kind.values()))
 
     def identical_rows(self) -> np.ndarray:
         """Group ids by first appearance: rows equal in every used cell share one; missing equals missing.
@@ -226,7 +236,7 @@ class Table:
         """Hexadecimal SHA-256 of the used columns and their cells, the same for every kind of frame."""
         used = Schema(self.schema.used).to_dict()
         digest = hashlib.sha256(json.dumps([self.n_rows, used], sort_keys=True).encode())
-        for block in (self.numeric, self.codes, self.counts):
+        for block in self.by_kind.values():
             digest.update(block.astype(block.dtype.newbyteorder("<"), copy=False).tobytes())
         return digest.hexdigest()
 
