@@ -36,7 +36,7 @@ def two_labelings(size, seed):
 @pytest.mark.parametrize(("size", "seed"), PAIRS)
 def test_binder_loss_is_the_cost_of_all_pairs(size, seed, a):
     found, truth = two_labelings(size, seed)
-    assert binder_loss(found, truth, a=a) == pytest.approx(labelings.pair_cost(found, truth, a), abs=1e-12)
+    assert binder_loss(truth, found, a=a) == pytest.approx(labelings.pair_cost(found, truth, a), abs=1e-12)
 
 
 @pytest.mark.parametrize("a", [0.0, 0.4, 1.0, 2.0])
@@ -45,7 +45,7 @@ def test_variation_of_information_is_two_conditional_entropies(size, seed, a):
     found, truth = two_labelings(size, seed)
     joint = labelings.entropy(found, truth)
     expected = a * (joint - labelings.entropy(truth)) + (2 - a) * (joint - labelings.entropy(found))
-    assert variation_of_information(found, truth, a=a) == pytest.approx(expected, abs=1e-12)
+    assert variation_of_information(truth, found, a=a) == pytest.approx(expected, abs=1e-12)
     assert partition_entropy(found) == pytest.approx(mutual_info_score(found, found), abs=1e-12)
 
 
@@ -54,28 +54,28 @@ def test_normalised_losses_are_their_definitions(size, seed):
     found, truth = two_labelings(size, seed)
     shared = labelings.mutual_information(found, truth)
     joint, largest = labelings.entropy(found, truth), max(labelings.entropy(found), labelings.entropy(truth))
-    assert nvi(found, truth) == pytest.approx(1 - shared / joint if joint else 0.0, abs=1e-12)
-    assert nid(found, truth) == pytest.approx(1 - shared / largest if largest else 0.0, abs=1e-12)
+    assert nvi(truth, found) == pytest.approx(1 - shared / joint if joint else 0.0, abs=1e-12)
+    assert nid(truth, found) == pytest.approx(1 - shared / largest if largest else 0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize(("size", "seed"), PAIRS)
 def test_scores_are_their_definitions(size, seed):
     found, truth = two_labelings(size, seed)
-    assert purity(found, truth) == pytest.approx(labelings.purity(found, truth))
-    assert f1_measure(found, truth) == pytest.approx(labelings.f1(found, truth, over_found=True))
-    usual = f1_measure(found, truth, recall="truth")
+    assert purity(truth, found) == pytest.approx(labelings.purity(found, truth))
+    assert f1_measure(truth, found) == pytest.approx(labelings.f1(found, truth, over_found=True))
+    usual = f1_measure(truth, found, recall="truth")
     assert usual == pytest.approx(labelings.f1(found, truth, over_found=False))
-    assert usual == pytest.approx(f1_measure(truth, found, recall="truth"))
-    assert adjusted_rand(found, truth) == pytest.approx(adjusted_rand_score(truth, found), abs=1e-12)
+    assert usual == pytest.approx(f1_measure(found, truth, recall="truth"))
+    assert adjusted_rand(truth, found) == pytest.approx(adjusted_rand_score(truth, found), abs=1e-12)
     expected = normalized_mutual_info_score(truth, found, average_method="geometric")
-    assert nmi(found, truth) == pytest.approx(expected, abs=1e-12)
+    assert nmi(truth, found) == pytest.approx(expected, abs=1e-12)
 
 
 def test_nmi_divides_by_the_geometric_mean():
     found, truth = two_labelings((40, 5, 3), 0)
     expected = labelings.mutual_information(found, truth)
     expected /= np.sqrt(labelings.entropy(found) * labelings.entropy(truth))
-    assert nmi(found, truth) == pytest.approx(expected, abs=1e-12)
+    assert nmi(truth, found) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("score", SYMMETRIC)
@@ -94,10 +94,10 @@ def test_swapping_found_and_truth_swaps_the_two_costs(loss):
 
 def test_a_wrong_split_costs_a_and_a_wrong_merge_the_rest():
     one, two = [0, 0], [0, 1]
-    assert binder_loss(two, one, a=0.5) == pytest.approx(0.5 * 2 / 4)
-    assert binder_loss(one, two, a=0.5) == pytest.approx(1.5 * 2 / 4)
-    assert variation_of_information(two, one, a=0.5) == pytest.approx(0.5 * np.log(2))
-    assert variation_of_information(one, two, a=0.5) == pytest.approx(1.5 * np.log(2))
+    assert binder_loss(one, two, a=0.5) == pytest.approx(0.5 * 2 / 4)
+    assert binder_loss(two, one, a=0.5) == pytest.approx(1.5 * 2 / 4)
+    assert variation_of_information(one, two, a=0.5) == pytest.approx(0.5 * np.log(2))
+    assert variation_of_information(two, one, a=0.5) == pytest.approx(1.5 * np.log(2))
 
 
 @pytest.mark.parametrize("score", [*LOSSES, *SCORES])
@@ -125,8 +125,8 @@ def test_closed_forms():
     assert nvi(np.zeros(n), singletons) == nid(np.zeros(n), singletons) == 1.0
     assert variation_of_information([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(2 * np.log(2))
     assert nvi([0, 0, 1, 1], [0, 1, 0, 1]) == nid([0, 0, 1, 1], [0, 1, 0, 1]) == 1.0
-    assert purity(singletons, np.zeros(n)) == 1.0
-    assert f1_measure(singletons, np.zeros(n)) == pytest.approx(2 / n / (1 + 1 / n))
+    assert purity(np.zeros(n), singletons) == 1.0
+    assert f1_measure(np.zeros(n), singletons) == pytest.approx(2 / n / (1 + 1 / n))
 
 
 def test_entropy_has_a_base():

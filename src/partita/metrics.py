@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from partita.parameters import choose
 
 
-def binder_loss(found: Any, truth: Any, *, a: float = 1.0) -> float:
+def binder_loss(truth: Any, found: Any, *, a: float = 1.0) -> float:
     """Binder's loss: (2/n^2) times the cost of all unordered pairs of objects that ``found`` gets wrong.
 
     A pair that is apart in ``found`` and together in ``truth`` (a wrong split) costs ``a``, one that is
@@ -25,12 +25,12 @@ def binder_loss(found: Any, truth: Any, *, a: float = 1.0) -> float:
 
     Parameters
     ----------
-    found, truth : array-like of labels, (n_objects,)
+    truth, found : array-like of labels, (n_objects,)
     a : float
         Cost of a wrong split, from 0 to 2.
     """
     _check_cost(a)
-    table = _contingency(found, truth)
+    table = _contingency(truth, found)
     if table.n == 0:
         return 0.0
     joint = _sum_of_squares(table.joint)
@@ -38,7 +38,7 @@ def binder_loss(found: Any, truth: Any, *, a: float = 1.0) -> float:
     return float(a * wrong_splits + (2.0 - a) * wrong_merges) / table.n**2
 
 
-def variation_of_information(found: Any, truth: Any, *, a: float = 1.0) -> float:
+def variation_of_information(truth: Any, found: Any, *, a: float = 1.0) -> float:
     """Variation of information, in nats: a H(found | truth) + (2 - a) H(truth | found).
 
     H(found | truth) = -sum_kl n_kl/n log(n_kl/n_l) is what splitting the clusters of ``truth`` costs, the other
@@ -47,73 +47,73 @@ def variation_of_information(found: Any, truth: Any, *, a: float = 1.0) -> float
 
     Parameters
     ----------
-    found, truth : array-like of labels, (n_objects,)
+    truth, found : array-like of labels, (n_objects,)
     a : float
         Cost of a wrong split, from 0 to 2.
     """
     _check_cost(a)
-    splits, merges = _conditional_entropies(_contingency(found, truth))
+    splits, merges = _conditional_entropies(_contingency(truth, found))
     return a * splits + (2.0 - a) * merges
 
 
-def nvi(found: Any, truth: Any) -> float:
+def nvi(truth: Any, found: Any) -> float:
     """Normalised variation of information: 1 - I(found, truth) / H(found, truth), from 0 to 1; 0/0 is 0.
 
     A metric. Vinh, Epps and Bailey (2010).
     """
-    table = _contingency(found, truth)
+    table = _contingency(truth, found)
     return _ratio(sum(_conditional_entropies(table)), _entropy(table.joint))
 
 
-def nid(found: Any, truth: Any) -> float:
+def nid(truth: Any, found: Any) -> float:
     """Normalised information distance: 1 - I(found, truth) / max(H(found), H(truth)), from 0 to 1; 0/0 is 0.
 
     A metric. Vinh, Epps and Bailey (2010).
     """
-    table = _contingency(found, truth)
+    table = _contingency(truth, found)
     return _ratio(max(_conditional_entropies(table)), max(_entropy(table.found), _entropy(table.truth)))
 
 
-def adjusted_rand(found: Any, truth: Any) -> float:
+def adjusted_rand(truth: Any, found: Any) -> float:
     """Adjusted Rand index: 1 for equal partitions, 0 on average for unrelated ones; scikit-learn's.
 
     Hubert and Arabie (1985).
     """
-    return float(adjusted_rand_score(*_common(found, truth)))
+    return float(adjusted_rand_score(*_common(truth, found)))
 
 
-def nmi(found: Any, truth: Any) -> float:
+def nmi(truth: Any, found: Any) -> float:
     """Normalised mutual information: I(found, truth) / sqrt(H(found) H(truth)); scikit-learn's.
 
     1 for equal partitions, 0 where only one of the two has a single cluster. Strehl and Ghosh (2002).
     """
-    return float(normalized_mutual_info_score(*_common(found, truth), average_method="geometric"))
+    return float(normalized_mutual_info_score(*_common(truth, found), average_method="geometric"))
 
 
-def purity(found: Any, truth: Any) -> float:
+def purity(truth: Any, found: Any) -> float:
     """Share of objects that are of the commonest class of their cluster: (1/n) sum_k max_l n_kl.
 
     1 also where every object is a cluster of its own.
     """
-    table = _contingency(found, truth)
+    table = _contingency(truth, found)
     return float(_greatest(table.joint, table.row).sum() / table.n) if table.n else 1.0
 
 
-def f1_measure(found: Any, truth: Any, *, recall: Literal["found", "truth"] = "found") -> float:
+def f1_measure(truth: Any, found: Any, *, recall: Literal["found", "truth"] = "found") -> float:
     """F1-measure of clusters against classes: 2 P R / (P + R).
 
     With h found clusters A_i and k true classes B_j, P = (1/h) sum_i max_j |A_i and B_j| / |A_i|.
 
     Parameters
     ----------
-    found, truth : array-like of labels, (n_objects,)
+    truth, found : array-like of labels, (n_objects,)
     recall : {"found", "truth"}
         What recall is averaged over. ``"found"``: R = (1/h) sum_i max_j |A_i and B_j| / |B_j|, the form that
         Wang, Domeniconi and Laskey (2010) print; many small clusters pull it down. ``"truth"``: the
         usual R = (1/k) sum_j max_i |A_i and B_j| / |B_j|, with which the measure is symmetric.
     """
     over_found = choose("recall", recall, {"found": True, "truth": False})
-    table = _contingency(found, truth)
+    table = _contingency(truth, found)
     if table.n == 0:
         return 1.0
     precisions = _greatest(table.joint / table.found[table.row], table.row)
@@ -154,8 +154,8 @@ class _Contingency(NamedTuple):
     n: int
 
 
-def _contingency(found: Any, truth: Any) -> _Contingency:
-    rows, columns = _common(found, truth)
+def _contingency(truth: Any, found: Any) -> _Contingency:
+    columns, rows = _common(truth, found)
     row_sums, column_sums = np.bincount(rows), np.bincount(columns)
     cells, joint = np.unique(rows * len(column_sums) + columns, return_counts=True)
     row, column = np.divmod(cells, max(1, len(column_sums)))
