@@ -43,7 +43,7 @@ def _estimate_plan_from(estimator: Any) -> EstimatePlan:
         min_size=estimator.min_size,
         min_support=estimator.min_support,
         runs=None,
-        n_jobs=estimator.n_jobs or 1,
+        n_jobs=estimator.n_jobs,
     )
     return EstimatePlan(loss_from(estimator.loss), float(estimator.entropy), options)
 

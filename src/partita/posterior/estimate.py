@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from partita.parameters import is_number, jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size, canonical
@@ -20,6 +19,7 @@ from partita.posterior.membership import is_large, memberships, own_memberships,
 from partita.posterior.search import Found, Run, search
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 from partita.running.cached import cached_property
+from partita.running.crew import Crew
 
 MAJORITY = 0.5
 """Support from which most draws agree."""
@@ -136,8 +136,8 @@ class Options:
     min_size: int | None = None
     min_support: float = 0.0
     runs: int | None = 16
-    n_jobs: int | None = None
-    random_state: Any = None
+    n_jobs: int | None = -1
+    random_state: Any = 0
     deadline: float | None = None
 
     def __post_init__(self) -> None:
@@ -158,15 +158,11 @@ class Options:
             raise ValueError(f"min_size is {least}, but there are only {n_objects} labelled objects: lower it.")
         return Limits(min(most, n_objects), least, bind=most < n_objects or least > 1)
 
-    def n_workers(self) -> int:
-        """Threads at the same time; None is all cores."""
-        return effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
-
     def seed(self) -> np.random.SeedSequence:
-        """None is a fixed seed, so that the same draws give the same answer."""
+        """The root of the search's random numbers."""
         if isinstance(self.random_state, np.random.SeedSequence):
             return self.random_state
-        return seed_from(0 if self.random_state is None else self.random_state)
+        return seed_from(self.random_state)
 
 
 DRAWS_TRIED = 1000
@@ -284,9 +280,8 @@ class _Asked:
             limits=limits,
             min_support=options.min_support,
             runs=options.runs,
-            n_jobs=options.n_workers(),
             seed=options.seed(),
-            deadline=options.deadline,
+            crew=Crew(options.n_jobs, deadline=options.deadline),
         )
 
     def _best_of(self, answers: list[np.ndarray], limits: Limits) -> Found:

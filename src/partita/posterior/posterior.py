@@ -157,8 +157,8 @@ class Posterior:
         min_size: int | None = None,
         min_support: float = 0.0,
         runs: int = 16,
-        n_jobs: int | None = None,
-        random_state: Any = None,
+        n_jobs: int | None = -1,
+        random_state: Any = 0,
     ) -> Estimate:
         """Find the partition of least expected loss: the answer that the draws give together.
 
@@ -182,10 +182,10 @@ class Posterior:
             the expected loss.
         runs : int
             Starts of the search.
-        n_jobs : int, optional
-            Starts at the same time, in threads; None and -1 are all cores. The result does not depend on it.
+        n_jobs : int or None
+            Starts at the same time, as in joblib: None is 1, -1 all cores. The result does not depend on it.
         random_state : int, RandomState, Generator or None
-            Of the starts; None is a fixed seed, so that the same draws give the same answer.
+            Of the starts; None is another seed every time.
 
         Notes
         -----

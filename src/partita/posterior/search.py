@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ from partita.posterior.descent import Problem
 from partita.posterior.holding import held
 from partita.posterior.limits import Limits
 from partita.posterior.losses import VI, Loss
-from partita.running.clock import running_seconds
+from partita.running.crew import Crew
 
 ALL_WORK = 1e8
 """Elementary steps (about half a nanosecond each) that all runs may take together where their number is free."""
@@ -73,9 +72,8 @@ def search(
     limits: Limits,
     min_support: float,
     runs: int | None,
-    n_jobs: int,
     seed: np.random.SeedSequence,
-    deadline: float | None = None,
+    crew: Crew,
 ) -> Found:
     """Find a partition of the atoms of ``draws``.
 
@@ -90,20 +88,20 @@ def search(
     A single distinct draw that obeys the limits is its own estimate, without a search.
 
     Atoms of equal number in ``units`` move as one; atoms that no draw labels get -1. Given ``seed`` the result
-    does not depend on ``n_jobs``. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see `Problem`.
-    After the ``deadline`` (of `running_seconds`) the first run goes on to its end, and no other is begun.
+    does not depend on the number of threads. ``runs`` of None is as many as take ``ALL_WORK`` steps, 1 to 16. Cost: see
+    `Problem`. When the ``crew`` is over, the first run goes on to its end, and no other is begun.
     """
     if len(draws.labels) == 1 and limits.allow(best_draw, draws.counts) and np.array_equal(best_draw, draws.labels[0]):
         return Found(best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)])
     problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
-    starts, found, scans = _found(problem, list(_starts(problem, best_draw, runs, seed)), n_jobs, deadline)
+    starts, found, scans = _found(problem, list(_starts(problem, best_draw, runs, seed)), crew)
     tried = [*found, problem.on_atoms(np.zeros(problem.n_units, np.int64))]
     if np.all(best_draw[problem.kept] >= 0):
         tried.append(canonical(best_draw))
     losses = _expected(loss, tried, draws)
     best = _first_best(losses, tried, draws, limits)
-    if problem.reads_some and best < len(found) and not _is_over(deadline):
+    if problem.reads_some and best < len(found) and not crew.is_over():
         tried.append(problem.polish(tried[best]))
         losses += _expected(loss, tried[-1:], draws)
         best = _first_best(losses, tried, draws, limits)
@@ -113,9 +111,8 @@ def search(
     ]
     if min_support == 0 or problem.is_too_large:
         return Found(tried[best], losses[best], records)
-    chosen = _best_first(losses, tried, draws, limits)[: 1 if _is_over(deadline) else _MOST_HELD]
-    with ThreadPoolExecutor(max(1, min(n_jobs, len(chosen)))) as pool:
-        supported = list(pool.map(lambda labels: held(problem, labels, min_support), chosen))
+    chosen = _best_first(losses, tried, draws, limits)[: 1 if crew.is_over() else _MOST_HELD]
+    supported = crew.map(lambda labels: held(problem, labels, min_support), chosen)
     with_support = _expected(loss, supported, draws)
     k = _first_best(with_support, supported, draws, limits)
     return Found(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))
@@ -134,9 +131,7 @@ def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) ->
     return problem
 
 
-def _found(
-    problem: Problem, starts: list, n_jobs: int, deadline: float | None
-) -> tuple[list, list[np.ndarray], list[int]]:
+def _found(problem: Problem, starts: list, crew: Crew) -> tuple[list, list[np.ndarray], list[int]]:
     """The starts that there was time for, where they led, as labels of the atoms, and their scans.
 
     Without a search the first start.
@@ -145,20 +140,11 @@ def _found(
         return starts[:1], [problem.on_atoms(problem.finish_alone(starts[0][1]))], [0]
 
     def led_to(start: tuple) -> tuple[np.ndarray, int] | None:
-        return None if start is not starts[0] and _is_over(deadline) else problem.descend(*start[1:])
+        return None if start is not starts[0] and crew.is_over() else problem.descend(*start[1:])
 
-    with ThreadPoolExecutor(max(1, min(n_jobs, len(starts)))) as pool:
-        try:
-            results = [(start, end) for start, end in zip(starts, pool.map(led_to, starts)) if end is not None]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    results = [(start, end) for start, end in zip(starts, crew.map(led_to, starts)) if end is not None]
     found = [problem.on_atoms(labels) for _, (labels, _) in results]
     return [start for start, _ in results], found, [n_scans for _, (_, n_scans) in results]
-
-
-def _is_over(deadline: float | None) -> bool:
-    return deadline is not None and running_seconds() > deadline
 
 
 def _starts(

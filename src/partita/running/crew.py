@@ -25,19 +25,19 @@ class Crew:
         As joblib has it.
     seconds : float
         Until the deadline; compiling does not count.
+    deadline : float, optional
+        In place of ``seconds``, on `running_seconds`.
 
     Attributes
     ----------
     n_workers : int
-    deadline : float
-        On `running_seconds`.
     interrupted : bool
         Whether Ctrl-C was pressed, or a progress callback raised KeyboardInterrupt.
     """
 
-    def __init__(self, n_jobs: int | None, seconds: float = np.inf):
+    def __init__(self, n_jobs: int | None, seconds: float = np.inf, *, deadline: float | None = None):
         self.n_workers = effective_n_jobs(n_jobs)
-        self.deadline = running_seconds() + seconds
+        self.deadline = running_seconds() + seconds if deadline is None else deadline
         self.interrupted = False
         self._stop = Event()
 
