@@ -97,8 +97,10 @@ class BayesianMixture(MixtureAnswers):
         self.labels_, self.probabilities_ = outcome.labels, outcome.probabilities
         self.n_clusters_ = outcome.probabilities.shape[1]
         self.converged_ = outcome.converged
-        for name, value in outcome.notes.items():
+        for name, value in {**outcome.notes, **outcome.clusters.readable(outcome.model)}.items():
             setattr(self, f"{name}_", value)
+        if outcome.iterations:
+            self.iterations_ = list(outcome.iterations)
         if outcome.diagnostics is not None:
             self.diagnostics_ = outcome.diagnostics
         if outcome.state is not None:

@@ -92,6 +92,14 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     loglik_path_ : (n,) array
         Of EM only: what it maximises, iteration by iteration, in the units of X, since the last component was removed.
         The log likelihood; for ``EM(estimate="map")`` plus the log prior density of weights and parameters.
+    weights_, means_, covariances_, rates_, shares_
+        Of EM only: weights (K,) of the components; in the units of X means (K, d) and covariances (K, d, d) of the
+        numeric columns; rates (K, q) of counts; a dict from a categorical column to the shares (K, levels) of its
+        levels. What the table has no columns of is missing.
+    iterations_ : list of ComponentParameters
+        Of ``EM(keep_iterations=True)``: the same at every iteration of the best start, and its ``objective``.
+    n_components_ : int
+        Of EM only: the number of components that was chosen; some may have been removed.
     bic_, aic_, icl_ : float
         Of EM only; the smaller, the better.
     selection_ : dict

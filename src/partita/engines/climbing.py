@@ -31,6 +31,7 @@ class Climber(Engine):
     #: Whether the objective is the same function with fewer components.
     keeps_objective: ClassVar[bool] = True
 
+    keep_iterations: bool = False
     n_init: int
     max_iter: int
     tol: float
@@ -66,6 +67,7 @@ class Climb:
         self.info: Any = None
         self.path: list[float] = []
         self.n_sweeps = 0
+        self.history: list[tuple[Any, float]] = []  # states that were taken, and their objectives
         self.converged = False
         self.interrupted = False
 
@@ -108,6 +110,8 @@ class Climb:
         """Take a state, whatever its objective; whether next to nothing has changed."""
         self.state, self.info = state, info
         self.path.append(info.objective)
+        if self.engine.keep_iterations:
+            self.history.append((state, info.objective))
         return not self.engine.monotone and info.change <= self.engine.tol
 
 

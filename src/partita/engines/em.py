@@ -77,6 +77,9 @@ class EM(Climber, name="em"):
         Added to every variance of "ml", in the units the model sees; "map" needs none.
     select : {None, "bic", "aic", "icl"}
         How to choose among several ``FiniteDirichlet(n_components=range(1, 10))``: the least value wins.
+    keep_iterations : bool
+        Whether ``iterations_`` of the fit holds the parameters of every iteration of the best start, as
+        `plots.em_iterations` draws them.
 
     Notes
     -----
@@ -103,6 +106,7 @@ class EM(Climber, name="em"):
         max_iter: int = 500,
         reg_covar: float = 1e-6,
         select: str | None = None,
+        keep_iterations: bool = False,
     ):
         self.estimate = estimate
         self.n_init = n_init
@@ -110,6 +114,7 @@ class EM(Climber, name="em"):
         self.max_iter = max_iter
         self.reg_covar = reg_covar
         self.select = select
+        self.keep_iterations = keep_iterations
 
     def check(self) -> None:
         """Refuse options outside their range."""
@@ -120,6 +125,8 @@ class EM(Climber, name="em"):
             value = getattr(self, name)
             if not (is_number(value) and value >= 0):
                 raise ValueError(f"EM({name}=...) must be a number of at least 0, got {value!r}.")
+        if not isinstance(self.keep_iterations, bool | np.bool_):
+            raise ValueError(f"EM(keep_iterations=...) must be True or False, got {self.keep_iterations!r}.")
         if self.select is not None:
             choose("EM(select=...)", self.select, dict.fromkeys(CRITERIA))
 

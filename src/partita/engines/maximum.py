@@ -12,6 +12,7 @@ from partita.engines.climbing import Climb, climb_all, shortfall
 from partita.engines.outcome import DrawsPlan, Outcome
 from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan
+from partita.model.component_parameters import ComponentParameters, component_parameters
 from partita.model.model import Model
 from partita.model.predictive import Components
 from partita.partitions import largest_first
@@ -31,6 +32,7 @@ class Top(NamedTuple):
     """The best start of one number of components, and its "bic", "aic" and "icl"; the smaller, the better."""
 
     climb: Climb
+    order: np.ndarray  # of its components, most rows first
     components: Components
     criteria: dict[str, float]
 
@@ -106,6 +108,7 @@ def _outcome(
         converged=climb.converged,
         draws=DrawsPlan(plan.draws, concentration, provenance_of(engine, model, seed)),
         notes=notes,
+        iterations=_iterations(climb, model, top.order),
         state=climb.state,
         warnings=shortfall(engine, climb, plan),
     )
@@ -168,4 +171,15 @@ def _top(engine: "EM", climb: Climb) -> Top:
     logs = components_of(engine, model, state.log_weights, state.stats).log_joint(model, model.table)[:, :-1]
     order = largest_first(logs.argmax(axis=1), model.row_weights, state.n_components)
     components = components_of(engine, model, state.log_weights[order], state.stats[order])
-    return Top(climb, components, criteria_of(model, logs))
+    return Top(climb, order, components, criteria_of(model, logs))
+
+
+def _iterations(climb: Climb, model: Model, order: np.ndarray) -> list[ComponentParameters]:
+    """Parameters of all iterations, components in the order of the last where they are as many."""
+    offset = float(model.row_weights @ model.table.log_jacobian())
+    found = []
+    for state, objective in climb.history:
+        own = order if state.n_components == order.size else np.arange(state.n_components)
+        params = climb.engine.params(climb.model, state.stats[own])
+        found.append(component_parameters(model, state.log_weights[own], params, objective + offset))
+    return found

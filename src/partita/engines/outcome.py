@@ -1,6 +1,6 @@
 """What an engine found: all that an estimator keeps, saves and answers from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -46,6 +46,8 @@ class Outcome:
         ``n_iter_``.
     diagnostics : Diagnostics or None
         Of chains.
+    iterations : sequence
+        What every iteration of the best start stood at, where that was asked for; not in files.
     state : object
         Where the engine ended; not in files.
     warnings : tuple of str
@@ -62,6 +64,7 @@ class Outcome:
     draws: DrawsPlan | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Diagnostics | None = None
+    iterations: Sequence[Any] = ()
     state: Any = None
     warnings: tuple[str, ...] = ()
 

@@ -148,6 +148,14 @@ class Conjugate(ABC):
         """
         raise self._lacks("ml_params", "EM")
 
+    def readable(self, params: Any) -> dict[str, Any]:
+        """Parameters of K clusters by what they are, in stored units and the order of the table's columns.
+
+        "means" (K, d) and "covariances" (K, d, d) of all numeric columns, "rates" (K, q) of all counts, "shares" a dict
+        from the position of a categorical column to (K, levels); what a family does not have is left out.
+        """
+        return {}
+
     @property
     def n_params(self) -> int:
         """How many free parameters a cluster has."""

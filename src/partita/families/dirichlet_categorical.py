@@ -189,6 +189,10 @@ class DirichletCategorical(Conjugate):
     def _by_column(self, stats: np.ndarray) -> list[np.ndarray]:
         return np.split(stats, self.offset[1:-1], axis=1)
 
+    def readable(self, params: list[np.ndarray]) -> dict[str, dict[int, np.ndarray]]:
+        """The shares of every column's levels."""
+        return {"shares": dict(zip(map(int, self.columns), params))}
+
     @property
     def n_params(self) -> int:
         """The shares of every column but its last."""

@@ -137,6 +137,10 @@ class GammaPoisson(Conjugate):
         n, total, _ = np.split(stats, 3, axis=1)
         return np.divide(total, n, out=self.map_params(np.zeros_like(stats)), where=n > 0.0)
 
+    def readable(self, params: np.ndarray) -> dict[str, np.ndarray]:
+        """The rates."""
+        return {"rates": params}
+
     @property
     def n_params(self) -> int:
         """The rates."""

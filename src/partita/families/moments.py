@@ -60,6 +60,11 @@ def normal_log_likelihood(x: np.ndarray, means: np.ndarray, deviations: np.ndarr
     return -0.5 * (distance + (~lost).astype(np.float64) @ constants.T)
 
 
+def diagonal(variances: np.ndarray) -> np.ndarray:
+    """Matrices (K, d, d) with these diagonals (K, d)."""
+    return variances[:, :, None] * np.eye(variances.shape[1])
+
+
 class ExpectedNormal(NamedTuple):
     """Cells that expect exp(offset) N(x; mean, deviation^2) of a Gaussian column, each (K, d)."""
 

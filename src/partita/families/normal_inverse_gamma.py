@@ -25,6 +25,7 @@ from partita.families.joining import joined_options, shared_hyperpriors
 from partita.families.moments import (
     ExpectedNormal,
     NumericRows,
+    diagonal,
     gaussian_log_likelihood,
     ml_variances,
     moments,
@@ -197,6 +198,11 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         means, modes = self.map_params(np.zeros_like(stats))
         np.divide(total, n, out=means, where=n > 0.0)
         return means, np.where(n > 0.0, np.sqrt(ml_variances(stats, means, reg_covar)), modes)
+
+    def readable(self, params: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
+        """Means, and variances on the diagonals."""
+        means, deviations = params
+        return {"means": self.mean + means, "covariances": diagonal(deviations**2)}
 
     @property
     def n_params(self) -> int:

@@ -229,6 +229,11 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         factors[taught] = covariance_factors(n, means[taught], second, reg_covar)
         return means, factors
 
+    def readable(self, params: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
+        """Means and covariances."""
+        means, factors = params
+        return {"means": self.mean + means, "covariances": factors @ np.swapaxes(factors, 1, 2)}
+
     @property
     def n_params(self) -> int:
         """Means and the covariances' lower triangles."""

@@ -21,6 +21,7 @@ from partita.families.moments import (
     ExpectedNormal,
     NumericRows,
     add_moments,
+    diagonal,
     gaussian_log_likelihood,
     moments,
     normal_log_likelihood,
@@ -143,6 +144,10 @@ class NormalKnownVariance(NormalColumns, Conjugate):
         """Averages of the observed cells."""
         n, total, _ = np.split(stats, 3, axis=1)
         return np.divide(total, n, out=self.map_params(np.zeros_like(stats)), where=n > 0.0)
+
+    def readable(self, params: np.ndarray) -> dict[str, np.ndarray]:
+        """Means, and the known variances on the diagonals."""
+        return {"means": self.mean + params, "covariances": diagonal(np.broadcast_to(self.variance, params.shape))}
 
     @property
     def n_params(self) -> int:

@@ -174,6 +174,26 @@ class Product(Conjugate):
             for block, part in zip(self.blocks, self._split(stats))
         ]
 
+    def readable(self, params: list[Any]) -> dict[str, Any]:
+        """Those of all blocks; covariances between blocks are 0, what a block does not say is nan."""
+        found: dict[str, Any] = {}
+        for block, own in zip(self.blocks, params):
+            said = {} if own is None else block.readable(own)
+            if "shares" in said:
+                found.setdefault("shares", {}).update(said["shares"])
+            for name in said.keys() & {"means", "rates"}:
+                n_columns = sum(other.columns.size for other in self.blocks if other.kind == block.kind)
+                whole = found.setdefault(name, np.full((len(said[name]), n_columns), np.nan))
+                whole[:, block.columns] = said[name]
+            if "covariances" in said:
+                n, d = found["means"].shape
+                whole = found.setdefault("covariances", np.zeros((n, d, d)))
+                whole[:, block.columns[:, None], block.columns] = said["covariances"]
+        if "covariances" in found:
+            unsaid = np.isnan(found["means"][0])
+            found["covariances"][:, unsaid], found["covariances"][:, :, unsaid] = np.nan, np.nan
+        return found
+
     @property
     def n_params(self) -> int:
         """Those of all blocks."""

@@ -10,6 +10,7 @@ from scipy.special import logsumexp, softmax
 from partita.families.base import ROWS_AT_ONCE, Cells, Conjugate
 from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import complete_rows, log_predictive_matrix
+from partita.model.component_parameters import component_parameters
 from partita.model.model import Model
 from partita.posterior import Posterior
 from partita.table import Table
@@ -51,6 +52,10 @@ class Clusters:
         shape = (table.n_rows, self.log_seats.shape[0])
         densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in self.stats]
         return self.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
+
+    def readable(self, model: Model) -> dict[str, Any]:
+        """Parameters of the clusters by name, where they are known; an estimator has them in attributes."""
+        return {}
 
     def membership(self, model: Model, table: Table) -> np.ndarray:
         """Probability (rows, K) of each cluster, given that the row is in one of them."""
@@ -97,6 +102,11 @@ class Components(Clusters):
     whole: ClassVar[bool] = True
 
     params: Any  # of the K components, as the family has them
+
+    def readable(self, model: Model) -> dict[str, Any]:
+        """Weights and parameters, by name, in the user's units."""
+        found = component_parameters(model, self.log_seats[:-1], self.params)._asdict()
+        return {name: value for name, value in found.items() if name != "objective" and value is not None}
 
     def novelty(self, model: Model, table: Table) -> np.ndarray:
         """0: every row comes from one of the components."""
