@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.volumes import long
 
 from partita.runs.folder import FILES
 from partita.runs.manifest import MANIFEST
@@ -90,7 +91,7 @@ class TestDemo:
         assert "Traceback" not in runs[1].stderr
 
 
-@pytest.mark.parametrize("below", [".", "child"])
+@pytest.mark.parametrize("below", [pytest.param(".", marks=long), "child"])
 def test_an_output_folder_that_cannot_be_gets_one_sentence(tmp_path, below):
     file = tmp_path / "taken"
     file.write_text("mine")

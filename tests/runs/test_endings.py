@@ -9,6 +9,7 @@ import time
 
 import pytest
 from tests.runs.conftest import COMMAND, everything_from, process, two_groups
+from tests.volumes import long
 
 pytestmark = [
     pytest.mark.xdist_group("mixed"),
@@ -175,7 +176,13 @@ def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
     assert "of 4: sweep " not in out
 
 
-@pytest.mark.parametrize("where", ["container._seal", "folder.draw"], ids=["in the model", "in the picture"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param("container._seal", id="in the model", marks=long),
+        pytest.param("folder.draw", id="in the picture"),
+    ],
+)
 def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path, where):
     out = tmp_path / "out"
     assert process("cluster", warm, "--ignore", "id", "--draws", "5", "--out", out, "--seed", "1").returncode == 0
