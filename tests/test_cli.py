@@ -46,6 +46,7 @@ class TestDemo:
         assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
         assert {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", MANIFEST, *FILES}
 
+    @long
     def test_is_cluster_on_its_own_table(self, two_runs, tmp_path):
         folder, _, _ = two_runs
         done = partita("cluster", folder / "customers.csv", "--seed", 5, "--out", tmp_path / "out")

@@ -25,7 +25,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorte
 BLOCK = re.compile(r"^```(python|output)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text())]
-SLOW = ("consensus", "em", "families", "finite-mixtures", "how-do-i")  # two thirds of the time of all pages
+SLOW = ("consensus", "em", "families", "finite-mixtures", "how-do-i", "mixture")  # most of the time of all pages
 
 
 def name(page):

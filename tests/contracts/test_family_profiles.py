@@ -7,7 +7,7 @@ from scipy.stats import binom
 from tests.contracts.cases import every_case
 from tests.contracts.test_family_terms import only
 from tests.contracts.toy_family import GammaExponential
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
@@ -20,7 +20,7 @@ from partita.table import Table
 LEAST_TAIL = 1e-7  # of a binomial count; some hundred are looked at
 LIMIT = 5.2  # standard errors, the same tail
 SHARES = np.array([0.5, 0.2, 0.3])
-one_or_three_completions = pytest.mark.parametrize("n_completions", [1, 3])
+one_or_three_completions = pytest.mark.parametrize("n_completions", [pytest.param(1, marks=long), 3])
 some_or_many_draws = short_and_long("n_draws", 400, 2000)
 
 #: Mean and standard deviation, each (K, d), that a draw of the parameters has; shares (K, levels) per column.

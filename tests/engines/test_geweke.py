@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.engines.models import Example, marks_of, one_worker
 from tests.oracles.geweke import chain_draws, forward_draws, limit, z_scores
-from tests.volumes import short_and_long
+from tests.volumes import long_but, short_and_long
 
 from partita.engines.gibbs import Gibbs
 from partita.families import Categorical, Count, Gaussian
@@ -64,10 +64,20 @@ PAIRS = [
 
 @pytest.mark.parametrize(
     ("example", "prior"),
-    [
-        pytest.param(MODELS[name], prior, id=f"{name}-{prior.name}", marks=marks_of(MODELS[name], prior))
-        for name, prior in PAIRS
-    ],
+    long_but(
+        [
+            "known-pitman-yor",
+            "known-stick-breaking",
+            "full-dirichlet-process",
+            "diag-learned-dirichlet-process",
+            "categorical-learned-dirichlet-process",
+            "count-dirichlet-process",
+        ],
+        [
+            pytest.param(MODELS[name], prior, id=f"{name}-{prior.name}", marks=marks_of(MODELS[name], prior))
+            for name, prior in PAIRS
+        ],
+    ),
 )
 @short_and_long("n_draws", 400, 2500)
 def test_both_simulators_agree(example, prior, n_draws):

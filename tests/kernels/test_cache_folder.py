@@ -54,6 +54,7 @@ def test_a_folder_that_cannot_be_made(filled, tmp_path):
     assert_kept_in_memory(run(DENSITIES, cache), filled[1], cache, "Not a directory")
 
 
+@long
 def test_a_full_disk(filled, tmp_path):
     cache, temporary = tmp_path / "cache", tmp_path / "temporary"
     temporary.mkdir()
@@ -81,7 +82,8 @@ def test_a_folder_of_another_user_is_neither_read_nor_written(filled, tmp_path):
     assert [path.stat().st_mtime_ns for path in sorted(cache.rglob("*"))] == before
 
 
-@pytest.mark.parametrize("level", ["root", pytest.param("folder", marks=long)])
+@long
+@pytest.mark.parametrize("level", ["root", "folder"])
 def test_a_folder_that_everybody_can_write_is_not_read(filled, tmp_path, level):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
     (folder,) = cache.iterdir()

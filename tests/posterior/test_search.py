@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita.clock import running_seconds
 from partita.kernels.search import Rules, place, score, search, value
@@ -149,7 +149,11 @@ def with_repeated_objects(seed, n_objects=8, n_draws=10, missing=0.0):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])
-@pytest.mark.parametrize("loss", [VI(), Binder(), OneMinusARI(), NVI(), VILowerBound()], ids=repr)
+@pytest.mark.parametrize(
+    "loss",
+    [VI(), OneMinusARI(), *(pytest.param(loss, marks=long) for loss in (Binder(), NVI(), VILowerBound()))],
+    ids=repr,
+)
 def test_what_a_place_is_worth_is_what_taking_it_changes(loss, missing):
     """Scores of atoms against the values that the objective has after they have been placed."""
     draws = with_repeated_objects(2, missing=missing)

@@ -61,9 +61,8 @@ def test_the_same_concentration_changes_nothing(subsets):
 
 @known
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "concentration", [pytest.param(1.0, id="fixed", marks=long), pytest.param(Gamma(1.0, 1.0), id="learned")]
-)
+@pytest.mark.parametrize("concentration", [1.0, Gamma(1.0, 1.0)], ids=["fixed", "learned"])
+@long
 def test_two_runs_agree_within_monte_carlo_error(concentration):
     rows = np.random.default_rng(0).normal([[-1.0], [1.0]] * 10, 1.0)
     fits = [

@@ -102,7 +102,7 @@ def small_posterior(seed):
 
 
 @pytest.mark.parametrize(("loss", "most_misses"), [(VI(), 7), (Binder(), 14)], ids=repr)
-@short_and_long("most_objects", 5, 7)
+@short_and_long("most_objects", 4, 7)
 def test_the_supported_estimate_is_mostly_the_enumerated_one(loss, most_misses, most_objects):
     posteriors = [pair for pair in map(small_posterior, range(150)) if pair[0].shape[1] <= most_objects]
     n_least = 0
