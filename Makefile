@@ -1,8 +1,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+CHECKED := NUMBA_BOUNDSCHECK=1 PARTITA_CACHE_DIR=$(CURDIR)/$(VENV)/checked-kernels
+WORKERS := -n 2 --dist loadgroup
 
-.PHONY: demo test prove format clean
+.PHONY: demo test prove bounds format clean
 
 demo: $(VENV)/.demo
 	$(BIN)/partita demo
@@ -11,12 +14,18 @@ test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(ONE_THREAD) $(BIN)/python -m tests.warm
+	$(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS)
 
-# Slower than test: every index that compiled code uses is checked, and 22 000 hostile files, tables and options are tried.
+# What takes long: the tests marked so, and 22 000 hostile files, tables and options.
 prove: $(VENV)/.test
-	NUMBA_BOUNDSCHECK=1 PARTITA_CACHE_DIR=$(CURDIR)/$(VENV)/checked-kernels OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzzing
+	$(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS) -m long
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzzing
+
+# All tests, every index that compiled code uses checked.
+bounds: $(VENV)/.test
+	$(CHECKED) $(ONE_THREAD) $(BIN)/python -m tests.warm
+	$(CHECKED) $(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS) -m "long or not long"
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.volumes import long
 
 from partita.runs.cluster import ClusterRequest
 from partita.runs.manifest import MANIFEST
@@ -47,6 +48,7 @@ class TestDemo:
             {path.name for path in folder.iterdir()} == set(first) == {"customers.csv", MANIFEST, *ClusterRequest.files}
         )
 
+    @long
     def test_is_cluster_on_its_own_table(self, two_runs, tmp_path):
         folder, _, _ = two_runs
         done = partita("cluster", folder / "customers.csv", "--seed", 5, "--out", tmp_path / "out")
@@ -92,7 +94,7 @@ class TestDemo:
         assert "Traceback" not in runs[1].stderr
 
 
-@pytest.mark.parametrize("below", [".", "child"])
+@pytest.mark.parametrize("below", [pytest.param(".", marks=long), "child"])
 def test_an_output_folder_that_cannot_be_gets_one_sentence(tmp_path, below):
     file = tmp_path / "taken"
     file.write_text("mine")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from tests.volumes import long
 
 from partita import NBCE, Mixture
 from partita.cli import COMMANDS
@@ -23,6 +24,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorte
 BLOCK = re.compile(r"^```(python|output)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text())]
+SLOW = ("consensus", "em", "families", "finite-mixtures", "how-do-i", "mixture")  # most of the time of all pages
 
 
 def name(page):
@@ -30,7 +32,9 @@ def name(page):
 
 
 @pytest.mark.xdist_group("mixed")
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=name(page), marks=[long] if page.stem in SLOW else []) for page in WITH_EXAMPLES]
+)
 def test_examples_run_in_order_and_print_what_the_page_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")

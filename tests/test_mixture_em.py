@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.volumes import long, short_and_long
 
 import partita
 from partita import Mixture
@@ -215,7 +216,7 @@ class TestSelection:
     """The number of components from a range."""
 
     @pytest.mark.parametrize("select", ["bic", "icl"])
-    @pytest.mark.parametrize("estimate", ["map", "ml"])
+    @pytest.mark.parametrize("estimate", ["map", pytest.param("ml", marks=long)])
     def test_blobs(self, select, estimate):
         found = em(range(1, 8), select=select, estimate=estimate).fit(X)
         assert found.n_clusters_ == 4
@@ -405,14 +406,15 @@ def test_progress_is_reported():
 class TestPriorPredictive:
     """Rows from the prior: a partition, parameters, cells."""
 
-    def test_moments_of_known_variance(self):
+    @short_and_long("n_draws", 1000, 4000)
+    def test_moments_of_known_variance(self, n_draws):
         family = Gaussian(covariance="known", mean=3.0, variance=4.0, mean_variance=5.0)
         model = Mixture(family=family, prior=DirichletProcess(concentration=2.0), standardize=False)
-        draws = [model.set_params(random_state=seed).sample_prior(2, like=X[:, :1]) for seed in range(4000)]
+        draws = [model.set_params(random_state=seed).sample_prior(2, like=X[:, :1]) for seed in range(n_draws)]
         rows = np.array([rows[:, 0] for rows, _ in draws])
         together = np.array([labels[0] == labels[1] for _, labels in draws])
-        assert together.mean() == pytest.approx(1 / 3, abs=5 * np.sqrt(2 / 9 / 4000))
-        assert rows.mean() == pytest.approx(3.0, abs=5 * 3 / np.sqrt(4000))
+        assert together.mean() == pytest.approx(1 / 3, abs=5 * np.sqrt(2 / 9 / n_draws))
+        assert rows.mean() == pytest.approx(3.0, abs=5 * 3 / np.sqrt(n_draws))
         assert rows.var() == pytest.approx(9.0, rel=0.1)
         covariance = np.mean((rows[together] - 3.0).prod(axis=1))
         assert covariance == pytest.approx(5.0, abs=5 * 12 / np.sqrt(together.sum()))

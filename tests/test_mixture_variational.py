@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import t as student_t
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from tests.volumes import short_and_long
 
 from partita import Mixture, load
 from partita.engines import CollapsedVariational, Gibbs, Variational
@@ -228,16 +229,17 @@ def test_next_to_no_rows(engine, rows):
     assert np.isfinite(model.elbo_path_).all()
 
 
-def test_tied_rows_are_a_model_of_gibbs():
+@short_and_long("n_draws", 1000, 4000)
+def test_tied_rows_are_a_model_of_gibbs(n_draws):
     """Two pairs of equal rows, tied: the posterior of two rows of weight 2 each."""
     rows = [[0.0], [0.0], [3.0], [3.0]]
-    options = {"prior": DirichletProcess(concentration=1.0), "chains": 2, "draws": 4000, "random_state": 0}
+    options = {"prior": DirichletProcess(concentration=1.0), "chains": 2, "draws": n_draws, "random_state": 0}
     tied = Mixture(engine=Gibbs(collapse_identical=True), standardize=False, **options).fit(rows)
     weighted = Mixture(standardize=False, **options).fit([[0.0], [3.0]], sample_weight=[2, 2])
     draws = tied.posterior_.draws
     assert (draws[:, [0, 2]] == draws[:, [1, 3]]).all()
     together = [posterior.n_clusters().get(1, 0.0) for posterior in (tied.posterior_, weighted.posterior_)]
-    assert together[0] == pytest.approx(together[1], abs=4 * np.sqrt(2 * 0.25 / 2000))
+    assert together[0] == pytest.approx(together[1], abs=4 * np.sqrt(2 * 0.25 / (n_draws / 2)))
     assert tied.posterior_.provenance["n_atoms"] == 2
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.volumes import short_and_long
 
 import partita
 from partita import Mixture
@@ -127,17 +128,19 @@ def share_of_results(n_tables, body, *strategies):
 
 
 @pytest.mark.xdist_group("mixed")
-def test_frames_of_objects():
+@short_and_long("n_tables", 50, 500)
+def test_frames_of_objects(n_tables):
     def body(table):
         columns, told = table
         frame = pd.DataFrame({j: pd.Series(cells, dtype=object) for j, (_, cells) in enumerate(columns)})
         return clusters(frame.set_axis([name for name, _ in columns], axis=1), told)
 
-    assert share_of_results(500, body, tables({**COLUMNS, **STRANGE})) > 0.1
+    assert share_of_results(n_tables, body, tables({**COLUMNS, **STRANGE})) > 0.1
 
 
 @pytest.mark.xdist_group("mixed")
-def test_frames_with_types_of_their_own():
+@short_and_long("n_tables", 60, 600)
+def test_frames_with_types_of_their_own(n_tables):
     makers = {"pandas": pd.DataFrame, "polars": lambda content: pl.DataFrame(content, strict=False), "arrow": pa.table}
 
     def body(table, library):
@@ -148,20 +151,22 @@ def test_frames_with_types_of_their_own():
             return False  # the library itself cannot make a frame of it
         return clusters(frame, told)
 
-    assert share_of_results(600, body, tables(COLUMNS), st.sampled_from(sorted(makers))) > 0.2
+    assert share_of_results(n_tables, body, tables(COLUMNS), st.sampled_from(sorted(makers))) > 0.2
 
 
 @pytest.mark.xdist_group("mixed")
-def test_lists_of_rows():
+@short_and_long("n_tables", 30, 300)
+def test_lists_of_rows(n_tables):
     def body(table):
         columns, _ = table
         return clusters([list(row) for row in zip(*(cells for _, cells in columns))])
 
-    assert share_of_results(300, body, tables({**COLUMNS, **STRANGE})) > 0.1
+    assert share_of_results(n_tables, body, tables({**COLUMNS, **STRANGE})) > 0.1
 
 
 @pytest.mark.xdist_group("mixed")
-def test_csv_files(tmp_path):
+@short_and_long("n_tables", 40, 400)
+def test_csv_files(tmp_path, n_tables):
     def body(table, separator):
         columns, _ = table
         cells = [cells for _, cells in columns]
@@ -170,14 +175,15 @@ def test_csv_files(tmp_path):
             writer.writerows([[name for name, _ in columns], *zip(*cells)])
         return clusters(tmp_path / "t.csv")
 
-    assert share_of_results(400, body, tables(COLUMNS), st.sampled_from([",", ";", "\t"])) > 0.2
+    assert share_of_results(n_tables, body, tables(COLUMNS), st.sampled_from([",", ";", "\t"])) > 0.2
 
 
 @pytest.mark.xdist_group("mixed")
-def test_files_of_any_bytes(tmp_path):
+@short_and_long("n_tables", 20, 200)
+def test_files_of_any_bytes(tmp_path, n_tables):
     def body(content):
         (tmp_path / "t.csv").write_bytes(content)
         return clusters(tmp_path / "t.csv")
 
     text = st.text(alphabet='a1.,;\t\n"\r é', max_size=80).map(str.encode)
-    assert share_of_results(200, body, st.one_of(st.binary(max_size=80), text)) > 0.02
+    assert share_of_results(n_tables, body, st.one_of(st.binary(max_size=80), text)) > 0.02

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from tests.consensus.ensembles import GOLDEN, categorical, unconverged_is_fine
-from tests.oracles.agreement import N_BATCHES, compare_partitions
+from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
+from tests.volumes import short_and_long
 
 from partita.consensus import NBCE
 from partita.engines import Gibbs
@@ -37,13 +38,14 @@ def z_scores(nbce, expected):
     """Distance of the sampled means from their values in Monte-Carlo standard errors, by batch means."""
     draws = nbce.posterior_.draws
     sampled = np.stack([draws.max(axis=1) + 1.0, draws[:, 0] == draws[:, 1]], axis=1)
-    means = sampled.reshape(N_BATCHES, -1, 2).mean(axis=1)
-    return (means.mean(axis=0) - expected) / (means.std(axis=0, ddof=1) / np.sqrt(N_BATCHES))
+    means = batch_means(sampled)
+    return (means.mean(axis=0) - expected) / (means.std(axis=0, ddof=1) / np.sqrt(len(means)))
 
 
 @pytest.mark.parametrize("prior", VALUES)
-def test_golden_values(prior):
-    nbce = fitted(prior)
+@short_and_long("n_draws", 1000, 5000)
+def test_golden_values(prior, n_draws):
+    nbce = fitted(prior, draws=n_draws)
     by_enumeration = exact(nbce)
     evidence, n_clusters, together = VALUES[prior]
     found = (by_enumeration.log_evidence, by_enumeration.n_clusters() @ np.arange(7), by_enumeration.similarity()[0, 1])
@@ -71,9 +73,10 @@ def test_a_label_taken_for_a_gap_is_seen():
     assert abs(exact(other).log_evidence - exact(nbce).log_evidence) > 0.5
 
 
-def test_the_predictive_of_new_objects_is_a_ratio_of_evidences():
+@short_and_long("n_draws", 600, 2500)
+def test_the_predictive_of_new_objects_is_a_ratio_of_evidences(n_draws):
     """p(y | Y) = p(Y, y) / p(Y), both by enumeration; perplexity is its geometric mean per label."""
-    nbce = fitted("dirichlet-process", draws=2500)
+    nbce = fitted("dirichlet-process", draws=n_draws)
     new = np.array([[0, 2, 0], [1, -1, 1]])
     logs = []
     for row in new:
@@ -82,8 +85,8 @@ def test_the_predictive_of_new_objects_is_a_ratio_of_evidences():
         table = nbce._read_table(seven, nbce._model.table.schema)
         subsets = subset_log_marginals(likelihood, likelihood.rows(table))
         logs.append(exact_posterior(subsets, nbce._model.prior).log_evidence - VALUES["dirichlet-process"][0])
-    # The density of a row varies over partitions by less than its mean; 10 000 draws count as 2500 or more.
-    error = 4 / np.sqrt(2500)
+    # The density of a row varies over partitions by less than its mean; draws of four chains count as those of one.
+    error = 4 / np.sqrt(n_draws)
     np.testing.assert_allclose(nbce.score_samples(new), logs, atol=error)
     assert np.log(nbce.perplexity(new)) == pytest.approx(-sum(logs) / 5, abs=2 * error / 5)
 

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.consensus.ensembles import categorical, noisy_copies, quick, unconverged_is_fine
+from tests.volumes import long
 
 from partita.consensus import NBCE
 from partita.engines import Gibbs
@@ -33,6 +34,7 @@ def _labels(X):
         return np.where(np.isfinite(X), np.clip(np.floor(X), -2, 2) + 3, X)
 
 
+@long
 @parametrize_with_checks([LabelsOfNumbers(chains=2, draws=40, random_state=0)])
 @pytest.mark.filterwarnings("ignore:Y h")
 @pytest.mark.filterwarnings("ignore:.*no label in any")

@@ -13,12 +13,13 @@ from tests.contracts.cases import (
 )
 from tests.contracts.test_family_likelihood import N_CLUSTERS, rows_with_gaps, some_shares, without_gaps
 from tests.contracts.toy_family import Waiting
+from tests.volumes import short_and_long
 
 from partita.families import Gaussian, base
 from partita.families.base import Conjugate
 from partita.families.blocks import row_block
 
-N_DRAWS = 800
+some_or_many_draws = short_and_long("n_draws", 200, 800)
 SIGMAS = 5.0  # of the mean over draws; some hundred means are compared
 
 
@@ -26,9 +27,9 @@ def fractional_stats(case, seed=102):
     return case.likelihood.suffstats(without_gaps(case.rows), some_shares(case, seed))
 
 
-def drawn_params(case, stats, seed=131):
+def drawn_params(case, stats, n_draws, seed=131):
     """Draws of the parameters of every row of ``stats``, those of the first cluster first."""
-    return case.likelihood.sample_params(np.random.default_rng(seed), np.repeat(stats, N_DRAWS, axis=0))
+    return case.likelihood.sample_params(np.random.default_rng(seed), np.repeat(stats, n_draws, axis=0))
 
 
 def assert_mean(draws, expected):
@@ -38,11 +39,12 @@ def assert_mean(draws, expected):
 
 
 @every_case
-def test_expected_density_of_complete_rows_is_the_average_over_draws_of_the_parameters(case):
+@some_or_many_draws
+def test_expected_density_of_complete_rows_is_the_average_over_draws_of_the_parameters(case, n_draws):
     stats, rows = fractional_stats(case), without_gaps(case.rows)
     found = case.likelihood.expected_loglik(rows, case.likelihood.expected_params(stats))
-    logs = case.likelihood.log_likelihood(rows, drawn_params(case, stats))
-    assert_mean(logs.reshape(case.n_rows, N_CLUSTERS, N_DRAWS), found)
+    logs = case.likelihood.log_likelihood(rows, drawn_params(case, stats, n_draws))
+    assert_mean(logs.reshape(case.n_rows, N_CLUSTERS, n_draws), found)
 
 
 @every_case
@@ -68,14 +70,15 @@ def test_the_same_of_a_million_rows(case):
 
 
 @every_case
-def test_the_divergence_from_the_prior_is_the_average_log_ratio_of_densities(case):
+@some_or_many_draws
+def test_the_divergence_from_the_prior_is_the_average_log_ratio_of_densities(case, n_draws):
     """By Bayes' rule that ratio is the likelihood of the rows through their marginal likelihood."""
     stats = fractional_stats(case)
-    params = drawn_params(case, stats)
-    repeated = np.repeat(stats, N_DRAWS, axis=0)
+    params = drawn_params(case, stats, n_draws)
+    repeated = np.repeat(stats, n_draws, axis=0)
     ratios = case.likelihood.summed_log_likelihood(repeated, params) - case.likelihood.log_marginal(repeated)
     divergence = case.likelihood.prior_divergence(stats)
-    assert_mean(ratios.reshape(N_CLUSTERS, N_DRAWS), divergence)
+    assert_mean(ratios.reshape(N_CLUSTERS, n_draws), divergence)
     assert (divergence > 0).all()
 
 
@@ -86,11 +89,12 @@ def test_without_rows_nothing_diverges_from_the_prior(case):
 
 
 @every_case_that_drops_missing_cells
-def test_a_missing_cell_of_independent_columns_is_left_out(case):
+@some_or_many_draws
+def test_a_missing_cell_of_independent_columns_is_left_out(case, n_draws):
     rows, stats = rows_with_gaps(case), fractional_stats(case)
     found = case.likelihood.expected_loglik(rows, case.likelihood.expected_params(stats))
-    logs = case.likelihood.log_likelihood(rows, drawn_params(case, stats))
-    assert_mean(logs.reshape(case.n_rows, N_CLUSTERS, N_DRAWS), found)
+    logs = case.likelihood.log_likelihood(rows, drawn_params(case, stats, n_draws))
+    assert_mean(logs.reshape(case.n_rows, N_CLUSTERS, n_draws), found)
     np.testing.assert_array_equal(found[0], 0.0)
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats as distributions
 from tests.contracts.cases import every_case, make, numbers, plain
 from tests.contracts.toy_family import GammaExponential
+from tests.volumes import short_and_long
 
 from partita.families import Categorical, Count, Gaussian
 from partita.families.dirichlet_categorical import DirichletCategorical
@@ -60,10 +61,10 @@ def test_no_parameters_near_the_mode_or_far_from_it_are_better(case):
 
 
 @every_case
-def test_the_density_of_rows_is_the_predictive_averaged_over_parameters(case):
+@short_and_long("n_draws", 1000, 5000)
+def test_the_density_of_rows_is_the_predictive_averaged_over_parameters(case, n_draws):
     one_row = np.arange(case.n_rows) == 2
     given, row = case.stats(np.full(case.n_rows, 20)), case.stats(one_row)
-    n_draws = 5000
     params = case.likelihood.sample_params(np.random.default_rng(93), np.tile(given, (n_draws, 1)))
     logs = case.likelihood.summed_log_likelihood(np.tile(row, (n_draws, 1)), params)
     exact = case.likelihood.log_marginal(given + row) - case.likelihood.log_marginal(given)

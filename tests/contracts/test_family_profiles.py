@@ -7,6 +7,7 @@ from scipy.stats import binom
 from tests.contracts.cases import every_case
 from tests.contracts.test_family_terms import only
 from tests.contracts.toy_family import GammaExponential
+from tests.volumes import long, short_and_long
 
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
@@ -16,11 +17,11 @@ from partita.families.normal_known_variance import NormalKnownVariance
 from partita.families.product import Product
 from partita.table import Table
 
-N_DRAWS = 2000
 LEAST_TAIL = 1e-7  # of a binomial count; some hundred are looked at
 LIMIT = 5.2  # standard errors, the same tail
 SHARES = np.array([0.5, 0.2, 0.3])
-one_or_three_completions = pytest.mark.parametrize("n_completions", [1, 3])
+one_or_three_completions = pytest.mark.parametrize("n_completions", [pytest.param(1, marks=long), 3])
+some_or_many_draws = short_and_long("n_draws", 400, 2000)
 
 #: Mean and standard deviation, each (K, d), that a draw of the parameters has; shares (K, levels) per column.
 READ_PARAMETERS = {
@@ -75,11 +76,12 @@ def assert_summary_of(estimate, draws, name):
 
 @every_case
 @one_or_three_completions
-def test_estimates_and_intervals_are_those_of_drawn_parameters(case, n_completions):
+@some_or_many_draws
+def test_estimates_and_intervals_are_those_of_drawn_parameters(case, n_completions, n_draws):
     stats = completions(case, n_completions, 71)
     columns = case.likelihood.profile(stats, SHARES)
     assert len(columns) == len(case.table.schema.used)
-    rng, each = np.random.default_rng(72), N_DRAWS // n_completions
+    rng, each = np.random.default_rng(72), n_draws // n_completions
     many = np.tile(stats, (1, each, 1)).reshape(-1, stats.shape[2])
     drawn = parameters_of(case.likelihood, case.likelihood.sample_params(rng, many))
     for column, parameters in zip(columns, drawn):
@@ -101,11 +103,12 @@ def test_several_equal_completions_are_one(case):
 
 
 @every_case
-def test_relevance_is_the_mean_log_ratio_of_simulated_cells(case):
+@some_or_many_draws
+def test_relevance_is_the_mean_log_ratio_of_simulated_cells(case, n_draws):
     stats = completions(case, 1, 74)[0]
     found = np.column_stack([column.relevance for column in case.likelihood.profile(stats[None], SHARES)])
     for k in range(3):
-        cells = simulated(case, stats[k], 75 + k)
+        cells = simulated(case, stats[k], n_draws, 75 + k)
         for j, name in list(enumerate(case.likelihood.column_names(case.table.schema)))[:8]:
             rows = case.likelihood.rows(only(Table(case.table.schema, *cells), [name]))
             logs = case.likelihood.log_predictive_by_column(rows, stats)[:, :, j]
@@ -116,11 +119,11 @@ def test_relevance_is_the_mean_log_ratio_of_simulated_cells(case):
             assert abs(ratio.mean() - found[k, j]) < LIMIT * error + 1e-4
 
 
-def simulated(case, stats, seed):
+def simulated(case, stats, n_draws, seed):
     """Rows of the posterior predictive of one cluster, each with parameters of its own."""
     rng = np.random.default_rng(seed)
-    params = case.likelihood.sample_params(rng, np.tile(stats, (N_DRAWS, 1)))
-    return case.likelihood.simulate(rng, params, np.arange(N_DRAWS))
+    params = case.likelihood.sample_params(rng, np.tile(stats, (n_draws, 1)))
+    return case.likelihood.simulate(rng, params, np.arange(n_draws))
 
 
 @every_case

@@ -2,6 +2,7 @@
 
 import numpy as np
 from tests.contracts.cases import every_example
+from tests.volumes import long
 
 from partita.families.blocks import row_block
 from partita.table import Table
@@ -49,6 +50,7 @@ def test_pairs_of_rows_from_the_prior(case):
 
 
 @every_example
+@long
 def test_pairs_of_rows_from_the_posterior(case):
     once, twice = case.stats(np.ones(case.n_rows)), case.stats(np.full(case.n_rows, 2))
     assert_drawn_from_their_density(case, once, twice, seed=32)

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from tests.contracts.cases import every_case, every_case_that_drops_missing_cells
 from tests.contracts.compiled import score
+from tests.volumes import long
 
 from partita.table import Table
 
 SLOTS = 7  # the last is beyond ``n_slots`` and must be left alone
 OCCUPIED = [0, 1, 3, 4]
+some_copies = pytest.mark.parametrize("w", [1, 2, pytest.param(3, marks=long)])
 
 
 def seats(case, rng):
@@ -52,7 +54,7 @@ def assert_scores(case, copies, i, w, own):
 
 
 @every_case
-@pytest.mark.parametrize("w", [1, 2, 3])
+@some_copies
 def test_row_without_a_seat(case, w):
     copies = seats(case, np.random.default_rng(21))
     for i in range(case.n_rows):
@@ -60,7 +62,7 @@ def test_row_without_a_seat(case, w):
 
 
 @every_case
-@pytest.mark.parametrize("w", [1, 2, 3])
+@some_copies
 def test_row_in_its_own_slot_is_scored_against_the_others(case, w):
     copies = seats(case, np.random.default_rng(22))
     for i in range(case.n_rows):
@@ -71,7 +73,7 @@ def test_row_in_its_own_slot_is_scored_against_the_others(case, w):
 
 
 @every_case
-@pytest.mark.parametrize("w", [1, 2, 3])
+@some_copies
 def test_row_alone_in_its_slot_sees_the_prior_predictive_there(case, w):
     copies = seats(case, np.random.default_rng(23))
     for i in range(case.n_rows):

@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 from tests.contracts import toy_family
 from tests.contracts.cases import TOY, make
 from tests.oracles.partitions import canonical, counts_agree, set_partitions
+from tests.volumes import long
 
 from partita.engines import Gibbs
 from partita.families import Conjugate
@@ -25,7 +26,12 @@ def test_the_toy_registered_itself():
 
 
 @pytest.mark.parametrize(
-    "prior", [DirichletProcess(concentration=1.3), StickBreaking(n_components=4, concentration=1.7)], ids=repr
+    "prior",
+    [
+        DirichletProcess(concentration=1.3),
+        pytest.param(StickBreaking(n_components=4, concentration=1.7), marks=long),
+    ],
+    ids=repr,
 )
 def test_gibbs_visits_partitions_as_often_as_their_posterior_says(prior):
     case = make(*toy_family.Waiting.examples()[0])

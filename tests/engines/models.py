@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.oracles.enumeration import subset_log_marginals
+from tests.volumes import long
 
 from partita.families import FAMILIES, Conjugate, Gaussian
 from partita.model.model import Model
@@ -98,13 +99,25 @@ def one_per_compilation() -> list[Prior]:
     return [p for p in fixed_priors() if p.name in ("dirichlet-process", "stick-breaking")]
 
 
-def parameters(examples: list[Example], priors: list[Prior]) -> list[Any]:
+def parameters(examples: list[Example], priors: list[Prior], *, sampled: bool = True) -> list[Any]:
     """Every example with every prior; those that share compiled code run in one worker."""
     return [
-        pytest.param(example, prior, id=f"{example.name}-{prior.name}", marks=one_worker(example))
+        pytest.param(
+            example,
+            prior,
+            id=f"{example.name}-{prior.name}",
+            marks=marks_of(example, prior) if sampled else one_worker(example),
+        )
         for example in examples
         for prior in priors
     ]
+
+
+def marks_of(example: Example, prior: Prior) -> list[Any]:
+    """One worker; `long` for Gibbs with sticks, but of two families: each is compiled apart, a minute for all."""
+    short = type(KNOWN.likelihood), type(CATEGORICAL.likelihood)
+    rare = prior.name == "stick-breaking" and type(example.likelihood) not in short
+    return [one_worker(example), long] if rare else [one_worker(example)]
 
 
 def alone(examples: list[Example]) -> list[Any]:

@@ -5,6 +5,7 @@ python -m tests.engines.mutant PRIOR [--tied]
 
 import argparse
 import json
+from typing import Any
 
 import numpy as np
 from tests.oracles.agreement import Agreement, compare_labelled, compare_partitions
@@ -43,17 +44,21 @@ def agreements(prior: Prior, copies: np.ndarray | None) -> list[Agreement]:
     return [compare(chain.labels, exact) for chain in chains]
 
 
+def verdict(prior: str, *, tied: bool = False) -> dict[str, Any]:
+    """Whether both chains agree with the exact posterior, and how far they are from it."""
+    try:
+        found = agreements(PRIORS[prior], COPIES if tied else None)
+    except AssertionError as refusal:  # a prior that does not sum to 1
+        return {"agrees": False, "because": str(refusal)}
+    return {"agrees": all(a.agrees for a in found), "because": "; ".join(map(str, found))}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("prior", choices=PRIORS)
     parser.add_argument("--tied", action="store_true")
     asked = parser.parse_args()
-    try:
-        found = agreements(PRIORS[asked.prior], COPIES if asked.tied else None)
-        verdict = {"agrees": all(a.agrees for a in found), "because": "; ".join(map(str, found))}
-    except AssertionError as refusal:  # a prior that does not sum to 1
-        verdict = {"agrees": False, "because": str(refusal)}
-    print(json.dumps({"package": partita.__file__, **verdict}))
+    print(json.dumps({"package": partita.__file__, **verdict(asked.prior, tied=asked.tied)}))
 
 
 if __name__ == "__main__":

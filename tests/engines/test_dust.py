@@ -5,6 +5,7 @@ import pytest
 from tests.engines.models import EXAMPLES, one_per_compilation, parameters
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
+from tests.volumes import short_and_long
 
 from partita.engines import gibbs
 from partita.engines.gibbs import Gibbs
@@ -15,10 +16,11 @@ from partita.table import Table
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
-def test_scanning_some_rows_again_keeps_the_posterior(example, prior, monkeypatch):
+@short_and_long("n_draws", 1500, 5000)
+def test_scanning_some_rows_again_keeps_the_posterior(example, prior, n_draws, monkeypatch):
     monkeypatch.setattr(gibbs, "DUST", 1)
     monkeypatch.setattr(gibbs, "DUST_SHARE", 4.0)  # so that six rows have something to scan again
-    chain = run_gibbs(example.model(prior), n_draws=5000, seed=17)
+    chain = run_gibbs(example.model(prior), n_draws=n_draws, seed=17)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 

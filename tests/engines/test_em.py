@@ -14,6 +14,7 @@ from tests.contracts.cases import mixed_table
 from tests.contracts.test_family_modes import moved
 from tests.engines.models import Example
 from tests.oracles.gaussian_em import likelihood_em
+from tests.volumes import short_and_long
 
 from partita.engines import EM
 from partita.engines.climbing import Climb
@@ -84,9 +85,10 @@ GAINING = [(name, "map") for name in MODELS] + [(name, "ml") for name in MODELS 
 
 
 @pytest.mark.parametrize(("name", "estimate"), GAINING)
-def test_every_step_gains(name, estimate):
+@short_and_long("n_starts", 1, 3)
+def test_every_step_gains(name, estimate, n_starts):
     engine, model = EM(estimate=estimate, reg_covar=1e-9, tol=0.0, max_iter=60), model_of(name)
-    for seed in range(3):
+    for seed in range(n_starts):
         rng = np.random.default_rng(seed)
         state, reached = engine.init(rng, model), -np.inf
         n_components = state.n_components

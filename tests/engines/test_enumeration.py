@@ -14,8 +14,9 @@ from tests.engines.models import (
     one_per_compilation,
     parameters,
 )
-from tests.oracles.agreement import N_BATCHES, compare_labelled, compare_partitions
+from tests.oracles.agreement import batch_means, compare_labelled, compare_partitions
 from tests.oracles.enumeration import exact_labelled, exact_posterior, run_gibbs, run_merge_split
+from tests.volumes import short_and_long
 
 from partita.priors import DirichletProcess, FiniteDirichlet, StickBreaking
 
@@ -23,8 +24,9 @@ STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_comp
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, SEPARATED_GAUSSIAN], fixed_priors()))
-def test_draws_are_from_the_exact_posterior(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=6000, seed=5)
+@short_and_long("n_draws", 2000, 6000)
+def test_draws_are_from_the_exact_posterior(example, prior, n_draws):
+    chain = run_gibbs(example.model(prior), n_draws=n_draws, seed=5)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
@@ -40,8 +42,9 @@ def test_draws_under_the_misprinted_prior(example, prior):
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], learned_priors()))
-def test_draws_with_a_learned_concentration(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=5000, seed=6)
+@short_and_long("n_draws", 1500, 5000)
+def test_draws_with_a_learned_concentration(example, prior, n_draws):
+    chain = run_gibbs(example.model(prior), n_draws=n_draws, seed=6)
     exact = exact_posterior(example.subsets(), prior)
     agreement = compare_partitions(chain.labels, exact)
     assert agreement.agrees, agreement
@@ -62,13 +65,14 @@ def z_of_log_concentration(chain, exact, prior):
             p = np.exp(terms - terms.max())
             given[sizes] = p @ grid / p.sum()
         truth += probability * given.get(sizes, 0.0)
-    means = np.log(chain.concentration).reshape(N_BATCHES, -1).mean(axis=1)
-    return (means.mean() - truth) / (means.std(ddof=1) / np.sqrt(N_BATCHES))
+    means = batch_means(np.log(chain.concentration))
+    return (means.mean() - truth) / (means.std(ddof=1) / np.sqrt(len(means)))
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
-def test_the_scan_alone_keeps_the_posterior(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=5000, seed=7, merge_split=0)
+@short_and_long("n_draws", 2000, 5000)
+def test_the_scan_alone_keeps_the_posterior(example, prior, n_draws):
+    chain = run_gibbs(example.model(prior), n_draws=n_draws, seed=7, merge_split=0)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement
 
@@ -82,8 +86,9 @@ def test_merge_split_moves_alone_keep_the_posterior(example, prior):
 
 @pytest.mark.parametrize("run", [run_gibbs, run_merge_split])
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN.first(4), CATEGORICAL.first(4)], STICKS))
-def test_labelled_states_of_stick_breaking(example, prior, run):
-    chain = run(example.model(prior), n_draws=12_000, seed=9)
+@short_and_long("n_draws", 3000, 12_000)
+def test_labelled_states_of_stick_breaking(example, prior, run, n_draws):
+    chain = run(example.model(prior), n_draws=n_draws, seed=9)
     labelled = exact_labelled(example.subsets(), prior)
     assert compare_labelled(chain.labels, labelled).agrees, compare_labelled(chain.labels, labelled)
     assert labelled.log_evidence == pytest.approx(exact_posterior(example.subsets(), prior).log_evidence)

@@ -8,6 +8,7 @@ import pytest
 from tests.engines.models import CATEGORICAL, COMPLETE_GAUSSIAN, Example, one_per_compilation, one_worker, parameters
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
+from tests.volumes import short_and_long
 
 from partita.families import Categorical, Gaussian
 from partita.kernels.compiling import entry
@@ -54,14 +55,15 @@ def test_the_path_for_missing_cells_with_nothing_missing_is_the_plain_path(examp
     assert same_chain(example, unaware(example), prior=prior)
 
 
+@short_and_long("n_draws", 2000, 6000)
 @one_worker(COMPLETE_GAUSSIAN)
-def test_rows_with_gaps_that_miss_nothing_keep_the_posterior():
+def test_rows_with_gaps_that_miss_nothing_keep_the_posterior(n_draws):
     """Full covariance: every row goes through the path that draws cells, and has none to draw."""
     exact = exact_posterior(COMPLETE_GAUSSIAN.subsets(), DIRICHLET)
     likelihood = copy(COMPLETE_GAUSSIAN.likelihood)
     plain_rows = likelihood.rows
     likelihood.rows = lambda table: plain_rows(table)._replace(gaps=np.ones(table.n_rows, bool))
-    chain = run_gibbs(replace(COMPLETE_GAUSSIAN, likelihood=likelihood).model(DIRICHLET), n_draws=6000, seed=40)
+    chain = run_gibbs(replace(COMPLETE_GAUSSIAN, likelihood=likelihood).model(DIRICHLET), n_draws=n_draws, seed=40)
     agreement = compare_partitions(chain.labels, exact)
     assert agreement.agrees, agreement
 
@@ -77,13 +79,14 @@ def wide(n_columns, *, missing):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
+@short_and_long("n_draws", 1000, 2500)
 @one_worker(CATEGORICAL)
-def test_nine_hundred_categorical_columns_keep_the_posterior(missing):
+def test_nine_hundred_categorical_columns_keep_the_posterior(missing, n_draws):
     example = wide(900, missing=missing)
     exact = exact_posterior(example.subsets(), DIRICHLET)
     assert np.median(example.subsets()[2 ** np.arange(5)]) < np.log(np.finfo(float).tiny)
     assert exact.probabilities.max() < 0.9
-    chain = run_gibbs(example.model(DIRICHLET), n_draws=2500, seed=42)
+    chain = run_gibbs(example.model(DIRICHLET), n_draws=n_draws, seed=42)
     agreement = compare_partitions(chain.labels, exact)
     assert agreement.agrees, agreement
 

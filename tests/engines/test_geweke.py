@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.engines.models import Example, one_worker
+from tests.engines.models import Example, marks_of, one_worker
 from tests.oracles.geweke import chain_draws, forward_draws, limit, z_scores
+from tests.volumes import long_but, short_and_long
 
 from partita.engines.gibbs import Gibbs
 from partita.families import Categorical, Count, Gaussian
@@ -63,14 +64,25 @@ PAIRS = [
 
 @pytest.mark.parametrize(
     ("example", "prior"),
-    [
-        pytest.param(MODELS[name], prior, id=f"{name}-{prior.name}", marks=one_worker(MODELS[name]))
-        for name, prior in PAIRS
-    ],
+    long_but(
+        [
+            "known-pitman-yor",
+            "known-stick-breaking",
+            "full-dirichlet-process",
+            "diag-learned-dirichlet-process",
+            "categorical-learned-dirichlet-process",
+            "count-dirichlet-process",
+        ],
+        [
+            pytest.param(MODELS[name], prior, id=f"{name}-{prior.name}", marks=marks_of(MODELS[name], prior))
+            for name, prior in PAIRS
+        ],
+    ),
 )
-def test_both_simulators_agree(example, prior):
+@short_and_long("n_draws", 400, 2500)
+def test_both_simulators_agree(example, prior, n_draws):
     model = example.model(prior)
-    n_draws = 1200 if prior_draws_are_slow(example) else 2500
+    n_draws = min(n_draws, 1200) if prior_draws_are_slow(example) else n_draws
     forward = forward_draws(model, n_draws=n_draws, seed=21)
     chain = chain_draws(Gibbs(merge_split=2), model, n_draws=n_draws, seed=22)
     scores = z_scores(forward, chain)

@@ -5,6 +5,7 @@ import pytest
 from tests.engines.models import CATEGORICAL, Example, one_worker
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
+from tests.volumes import short_and_long
 
 from partita.families import Gaussian
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
@@ -78,7 +79,8 @@ def test_ensemble_values(prior, values):
         ),
     ],
 )
-def test_the_sampler_finds_them(example, prior):
-    chain = run_gibbs(example.model(prior), n_draws=12_000, seed=3)
+@short_and_long("n_draws", 2000, 12_000)
+def test_the_sampler_finds_them(example, prior, n_draws):
+    chain = run_gibbs(example.model(prior), n_draws=n_draws, seed=3)
     agreement = compare_partitions(chain.labels, exact_posterior(example.subsets(), prior))
     assert agreement.agrees, agreement

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.volumes import short_and_long
 
 from partita import NBCE
 from partita.kernels.algebra import log_gamma_ratio
@@ -28,11 +29,12 @@ def test_sticks_of_no_length_leave_all_to_the_last_one(concentration):
 
 
 @pytest.mark.parametrize("pseudocount", [1e15, 1e17])
-def test_labels_that_say_nothing_leave_the_prior(pseudocount):
+@short_and_long("n_draws", 1000, 4000)
+def test_labels_that_say_nothing_leave_the_prior(pseudocount, n_draws):
     """The larger the pseudocount, the less the labels tell; E[K] is then the prior's."""
     Y = np.random.default_rng(1).integers(0, 3, size=(30, 6))
     prior = FiniteDirichlet(n_components=4, concentration=2.0)
-    options = {"pseudocount": pseudocount, "draws": 4000, "chains": 2, "random_state": 0}
+    options = {"pseudocount": pseudocount, "draws": n_draws, "chains": 2, "random_state": 0}
     found = NBCE(prior=prior, **options).fit(Y)
     numbers = found.posterior_.traces["n_clusters"]
     error = found.diagnostics_.table["n_clusters"]["ess"] ** -0.5 * numbers.std()

@@ -16,8 +16,9 @@ from tests.engines.models import (
     parameters,
     take_rows,
 )
-from tests.oracles.agreement import N_BATCHES, compare_partitions
+from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, state_at
+from tests.volumes import long_but, short_and_long
 
 from partita.engines.gibbs import Gibbs
 from partita.families import FAMILIES, Categorical, Count, Gaussian
@@ -137,20 +138,21 @@ def test_more_clusters_than_slots(example):
 
 
 @pytest.mark.parametrize("free", [0, 1, 2])
+@short_and_long("n_draws", 1000, 4000)
 @one_worker(KNOWN)
-def test_slots_added_in_the_middle_of_a_scan_keep_the_posterior(free):
+def test_slots_added_in_the_middle_of_a_scan_keep_the_posterior(free, n_draws):
     """An exact draw, seated with few free slots, is an exact draw after one step."""
     prior = DirichletProcess(concentration=3.0)
     model, exact = KNOWN.model(prior), exact_posterior(KNOWN.subsets(), prior)
     rng, engine = np.random.default_rng(34), Gibbs(merge_split=1)
-    starts = exact.states[rng.choice(exact.probabilities.size, 4000, p=exact.probabilities)]
+    starts = exact.states[rng.choice(exact.probabilities.size, n_draws, p=exact.probabilities)]
     draws, added = np.empty_like(starts), 0
     for start, draw in zip(starts, draws):
         n_slots = start.max() + 1 + free
         state, _ = engine.step(rng, state_at(model, start, n_slots), model)
         added += state.allocation.sizes.size > n_slots
         draw[:] = state.allocation.labels
-    assert added > 1000
+    assert added > n_draws / 4
     agreement = compare_partitions(draws, exact)
     assert agreement.agrees, agreement
 
@@ -196,7 +198,9 @@ SCALAR_OPTIONS = [  # options per column would have to move along
 ]
 
 
-@pytest.mark.parametrize(("family", "table"), SCALAR_OPTIONS)
+@pytest.mark.parametrize(
+    ("family", "table"), long_but(["gaussian0", "gaussian1", "categorical0", "count0", "mixed1"], SCALAR_OPTIONS)
+)
 def test_the_order_of_rows_and_columns_does_not_matter(family, table):
     original = Example("original", family.resolve(table), table)
     other, rows = reordered(family, table, np.random.default_rng(36))
@@ -208,7 +212,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(family, table):
         for example, seed in ((original, 37), (other, 38))
     ]
     difference = frequencies[0].mean(axis=0) - frequencies[1].mean(axis=0)
-    error = np.sqrt(sum(f.var(axis=0, ddof=1) / N_BATCHES for f in frequencies))
+    error = np.sqrt(sum(f.var(axis=0, ddof=1) / len(f) for f in frequencies))
     common = frequencies[0].mean(axis=0) > 0.02
     assert np.all(np.abs(difference[common]) < norm.isf(1e-6) * error[common])
 
@@ -217,7 +221,7 @@ def batch_frequencies(chain):
     """Share of draws with K = 1, ..., n clusters, (batches, n)."""
     k = np.array([np.unique(row).size for row in chain.labels])
     found = k[:, None] == np.arange(1, chain.labels.shape[1] + 1)
-    return found.reshape(N_BATCHES, -1, found.shape[1]).mean(axis=1)
+    return batch_means(found)
 
 
 @pytest.mark.xdist_group("gaussian-full")

@@ -5,9 +5,10 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import gamma
 from tests.engines.models import CATEGORICAL
-from tests.oracles.agreement import N_BATCHES, compare_partitions
+from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import Exact, log_likelihoods, log_prior_probabilities, subset_log_marginals
 from tests.oracles.partitions import set_partitions
+from tests.volumes import short_and_long
 
 from partita import Mixture
 from partita.engines.gibbs import Gibbs
@@ -17,7 +18,6 @@ from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, StickBreaki
 
 HYPERPRIOR = Gamma(0.5, 5.0)
 LOG_GRID = np.linspace(-36.0, 2.0, 381)  # the density of log beta is below exp(-17) outside
-N_DRAWS = 8000
 
 pytestmark = pytest.mark.xdist_group("DirichletCategorical")
 
@@ -44,11 +44,11 @@ def exact_joint(model):
     return Exact(states, joint.sum(axis=1), float(evidence)), joint.sum(axis=0)
 
 
-def run(model, seed):
+def run(model, n_draws, seed):
     rng, engine = np.random.default_rng(seed), Gibbs(merge_split=3)
     state = engine.init(rng, model)
-    labels, log_betas = np.empty((N_DRAWS, 6), dtype=np.int64), np.empty(N_DRAWS)
-    for draw in range(-100, N_DRAWS):
+    labels, log_betas = np.empty((n_draws, 6), dtype=np.int64), np.empty(n_draws)
+    for draw in range(-100, n_draws):
         state, info = engine.step(rng, state, model)
         if draw >= 0:
             labels[draw], log_betas[draw] = state.allocation.labels, np.log(info.learned["pseudocount"])
@@ -66,22 +66,23 @@ def run(model, seed):
     ],
     ids=lambda prior: f"{prior.name}{'-learned' if prior.learns_concentration else ''}",
 )
-def test_partitions_and_pseudocounts_are_from_the_exact_posterior(prior):
+@short_and_long("n_draws", 2000, 8000)
+def test_partitions_and_pseudocounts_are_from_the_exact_posterior(prior, n_draws):
     model = model_of(prior)
     exact, density = exact_joint(model)
-    labels, log_betas = run(model, seed=11)
+    labels, log_betas = run(model, n_draws, seed=11)
     agreement = compare_partitions(labels, exact)
     assert agreement.agrees, agreement
     for power in (1, 2):
-        means = (log_betas**power).reshape(N_BATCHES, -1).mean(axis=1)
-        error = means.std(ddof=1) / np.sqrt(N_BATCHES)
+        means = batch_means(log_betas**power)
+        error = means.std(ddof=1) / np.sqrt(len(means))
         assert abs(means.mean() - density @ LOG_GRID**power) < 4.5 * error
 
 
 def test_the_test_tells_a_learned_pseudocount_from_a_fixed_one():
     """The posterior under the hyperprior's mean is far from that of the draws."""
     model = model_of(DirichletProcess(concentration=1.0))
-    labels, _ = run(model, seed=12)
+    labels, _ = run(model, 8000, seed=12)
     fixed = Categorical(pseudocount=HYPERPRIOR.mean).resolve(model.table)
     states = np.array(list(set_partitions(6)))
     log_joint = log_likelihoods(subset_log_marginals(fixed, fixed.rows(model.table)), states)

@@ -10,9 +10,10 @@ from scipy.stats import gamma
 from tests.engines.models import one_worker
 from tests.engines.variational_models import random_responsibilities
 from tests.engines.variational_models import run as run_variational
-from tests.oracles.agreement import N_BATCHES, compare_partitions
+from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import Exact, exact_posterior, log_likelihoods, subset_log_marginals
 from tests.oracles.partitions import set_partitions
+from tests.volumes import long
 
 from partita.engines.collapsed_state import bound, state_of
 from partita.engines.collapsed_variational import CollapsedVariational
@@ -112,16 +113,17 @@ LEARNERS = [
         three_numbers_and_words(),
     ),
 ]
+QUICK = ("full-scale", "full-one-cell-missing", "diag-precision", "diag-both", "mixed-scale-and-pseudocount")
 every_learner = pytest.mark.parametrize(
     "learner", [pytest.param(one, id=one.name, marks=one_worker(one)) for one in LEARNERS]
 )
 
 
-def exact_joint(learner, prior):
+def exact_joint(learner, prior, log_grids):
     """Posterior of every partition, and the posterior density (grid,) of the log of every learned number."""
     likelihood = learner.likelihood
     names = list(likelihood.learned)
-    grids = np.meshgrid(*(LOG_GRIDS[name] for name in names), indexing="ij")
+    grids = np.meshgrid(*(log_grids[name] for name in names), indexing="ij")
     states = np.array(list(set_partitions(learner.table.n_rows)))
     log_prior = np.array([prior.log_probability(state) for state in states])
     rows = likelihood.rows(learner.table)
@@ -144,13 +146,13 @@ def log_density(hyperprior, log_value):
     return gamma(hyperprior.shape, scale=1 / hyperprior.rate).logpdf(np.exp(log_value)) + log_value
 
 
-def run(learner, prior, seed):
+def run(learner, prior, seed, n_draws=N_DRAWS):
     model = learner.model(prior)
     rng, engine = np.random.default_rng(seed), Gibbs(merge_split=3)
     state = engine.init(rng, model)
-    labels = np.empty((N_DRAWS, learner.table.n_rows), dtype=np.int64)
-    logs = {name: np.empty(N_DRAWS) for name in model.likelihood.learned}
-    for draw in range(-100, N_DRAWS):
+    labels = np.empty((n_draws, learner.table.n_rows), dtype=np.int64)
+    logs = {name: np.empty(n_draws) for name in model.likelihood.learned}
+    for draw in range(-100, n_draws):
         state, info = engine.step(rng, state, model)
         if draw >= 0:
             labels[draw] = state.allocation.labels
@@ -159,18 +161,32 @@ def run(learner, prior, seed):
     return labels, logs
 
 
+@pytest.mark.parametrize(
+    "learner", [pytest.param(one, id=one.name, marks=one_worker(one)) for one in LEARNERS if one.name in QUICK]
+)
+def test_short_chains_are_from_the_exact_posterior(learner):
+    """The quadrature takes every second point: what it integrates is smooth."""
+    every_second = {name: grid[::2] for name, grid in LOG_GRIDS.items()}
+    assert_exact(learner, PRIOR, every_second, n_draws=2000)
+
+
 @every_learner
 @pytest.mark.parametrize("prior", [PRIOR, StickBreaking(n_components=3, concentration=1.0)], ids=lambda p: p.name)
+@long
 def test_partitions_and_learned_numbers_are_from_the_exact_posterior(learner, prior):
-    exact, densities = exact_joint(learner, prior)
-    labels, logs = run(learner, prior, seed=11)
+    assert_exact(learner, prior, LOG_GRIDS, N_DRAWS)
+
+
+def assert_exact(learner, prior, log_grids, n_draws):
+    exact, densities = exact_joint(learner, prior, log_grids)
+    labels, logs = run(learner, prior, seed=11, n_draws=n_draws)
     agreement = compare_partitions(labels, exact)
     assert agreement.agrees, agreement
     for name, draws in logs.items():
         for power in (1, 2):
-            means = (draws**power).reshape(N_BATCHES, -1).mean(axis=1)
-            error = means.std(ddof=1) / np.sqrt(N_BATCHES)
-            assert abs(means.mean() - densities[name] @ LOG_GRIDS[name] ** power) < 4.5 * error, (name, power)
+            means = batch_means(draws**power)
+            error = means.std(ddof=1) / np.sqrt(len(means))
+            assert abs(means.mean() - densities[name] @ log_grids[name] ** power) < 4.5 * error, (name, power)
 
 
 def test_the_test_tells_a_learned_scale_from_a_fixed_one():

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from tests.engines.counter import N_ROWS, count, kept_sweeps
+from tests.volumes import short_and_long
 
 from partita.engines import keeping, runner
 from partita.running import progress as reporting
@@ -133,6 +134,7 @@ PLANS = {
 
 
 SWEEPS = (1, 2, 3, 5, 12, 26, 41, 44, 60, 61, 75, 111, 119, 130, 199, 200, 201, 260, 300)
+at_every_second_or_every_sweep = short_and_long("sweeps", SWEEPS[::2], SWEEPS)
 
 
 def ended_at(sweep, chain, plan):
@@ -146,9 +148,10 @@ def later_half(n_sweeps, every):
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_an_early_end_keeps_at_least_the_later_half_of_every_chain(monkeypatch, plan):
+@at_every_second_or_every_sweep
+def test_an_early_end_keeps_at_least_the_later_half_of_every_chain(monkeypatch, plan, sweeps):
     monkeypatch.setattr(reporting, "SECONDS_BETWEEN_REPORTS", 0.0)
-    for sweep in SWEEPS:
+    for sweep in sweeps:
         for chain in (0, 2):
             posterior, chains = ended_at(sweep, chain, plan)
             assert posterior.provenance["kept_every"] == plan.get("thin", 1)
@@ -159,11 +162,14 @@ def test_an_early_end_keeps_at_least_the_later_half_of_every_chain(monkeypatch, 
 
 @pytest.mark.parametrize("most_draws", [30, 5])
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_an_early_end_with_little_room_keeps_equally_spaced_draws_of_the_later_half(monkeypatch, plan, most_draws):
+@at_every_second_or_every_sweep
+def test_an_early_end_with_little_room_keeps_equally_spaced_draws_of_the_later_half(
+    monkeypatch, plan, most_draws, sweeps
+):
     """Or those after the warm-up, where these are more."""
     monkeypatch.setattr(reporting, "SECONDS_BETWEEN_REPORTS", 0.0)
     monkeypatch.setattr(keeping, "MOST_MEMORY", 3 * 2 * N_ROWS * most_draws)
-    for sweep in SWEEPS:
+    for sweep in sweeps:
         posterior, chains = ended_at(sweep, 2, plan)
         every = posterior.provenance["kept_every"]
         for kept, n_sweeps in chains:

@@ -55,7 +55,7 @@ def assert_same_statistics(first, second):
 # --- rows -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, *LEARNED], PRIORS[1::3]))
+@pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, *LEARNED], PRIORS[1::3], sampled=False))
 @pytest.mark.parametrize("tries_merges", [False, True])
 def test_statistics_of_parts_add_up(example, prior, tries_merges):
     model = example.model(prior)

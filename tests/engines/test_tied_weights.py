@@ -5,6 +5,7 @@ import pytest
 from tests.engines.models import KNOWN, WITHOUT_DRAWN_CELLS, fixed_priors, learned_priors, parameters
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, run_merge_split, subset_log_marginals, take
+from tests.volumes import short_and_long
 
 from partita.priors import GibbsType, gibbs_type
 
@@ -21,33 +22,36 @@ def exact_tied(example, prior, copies):
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters(WITHOUT_DRAWN_CELLS, fixed_priors()))
-def test_draws_are_those_of_tied_copies(example, prior):
+@short_and_long("n_draws", 1500, 4000)
+def test_draws_are_those_of_tied_copies(example, prior, n_draws):
     example = example.first(COPIES.size)
-    chain = run_gibbs(example.model(prior, COPIES), n_draws=4000, seed=12, merge_split=1)
+    chain = run_gibbs(example.model(prior, COPIES), n_draws=n_draws, seed=12, merge_split=1)
     agreement = compare_partitions(chain.labels, exact_tied(example, prior, COPIES))
     assert agreement.agrees, agreement
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], [*fixed_priors(), *LEARNED]))
-def test_scan_and_merge_split_alone_keep_the_tied_posterior(example, prior):
+@short_and_long("n_draws", 1500, 4000)
+def test_scan_and_merge_split_alone_keep_the_tied_posterior(example, prior, n_draws):
     example = example.first(COPIES.size)
     model, exact = example.model(prior, COPIES), exact_tied(example, prior, COPIES)
-    scan = compare_partitions(run_gibbs(model, n_draws=4000, seed=13, merge_split=0).labels, exact)
+    scan = compare_partitions(run_gibbs(model, n_draws=n_draws, seed=13, merge_split=0).labels, exact)
     assert scan.agrees, scan
     if not prior.learns_concentration:
-        moves = compare_partitions(run_merge_split(model, n_draws=4000, seed=14).labels, exact)
+        moves = compare_partitions(run_merge_split(model, n_draws=n_draws, seed=14).labels, exact)
         assert moves.agrees, moves
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], GIBBS))
-def test_weights_beyond_the_table_keep_the_tied_posterior(example, prior, monkeypatch):
+@short_and_long("n_draws", 1500, 4000)
+def test_weights_beyond_the_table_keep_the_tied_posterior(example, prior, n_draws, monkeypatch):
     monkeypatch.setattr(gibbs_type, "MOST_TABLED", 4)
     example, copies = example.first(COPIES.size), 2 * COPIES
     model, exact = example.model(prior, copies), exact_tied(example, prior, copies)
     assert prior.compiled(model.total, 1.0, 3).log_w.size == 2
-    scan = compare_partitions(run_gibbs(model, n_draws=4000, seed=15, merge_split=0).labels, exact)
+    scan = compare_partitions(run_gibbs(model, n_draws=n_draws, seed=15, merge_split=0).labels, exact)
     assert scan.agrees, scan
-    moves = compare_partitions(run_merge_split(model, n_draws=4000, seed=16).labels, exact)
+    moves = compare_partitions(run_merge_split(model, n_draws=n_draws, seed=16).labels, exact)
     assert moves.agrees, moves
 
 

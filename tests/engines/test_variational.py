@@ -29,7 +29,7 @@ EVIDENCE = [
     (StickBreaking(n_components=3, concentration=1.0), -15.5702637824),
     (FiniteDirichlet(n_components=3, concentration=1.0), -15.9154544883),
 ]
-every_model = pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, *LEARNED], PRIORS))
+every_model = pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, *LEARNED], PRIORS, sampled=False))
 
 
 def rounding(bound):
@@ -268,7 +268,9 @@ def test_the_order_of_columns_and_the_names_of_categories_do_not_matter():
 
 @pytest.mark.parametrize(
     ("example", "prior"),
-    parameters(WITHOUT_DRAWN_CELLS, [PRIORS[0], PRIORS[3], StickBreaking(n_components=9, concentration=1.0)]),
+    parameters(
+        WITHOUT_DRAWN_CELLS, [PRIORS[0], PRIORS[3], StickBreaking(n_components=9, concentration=1.0)], sampled=False
+    ),
 )
 def test_the_gain_of_a_merge_is_the_difference_of_bounds(example, prior):
     model = example.model(prior, 1 + np.arange(example.table.n_rows) % 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 from scipy.special import logsumexp
+from tests.volumes import long
 
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.distributions import NegativeBinomial, Normal, StudentT
@@ -57,7 +58,7 @@ def test_gaussians_of_different_widths_in_closed_form(ratio):
     assert found == pytest.approx(0.5 * (ratio**2 - 1) - np.log(ratio), rel=QUADRATURE, abs=1e-12)
 
 
-@pytest.mark.parametrize("dof", [1.2, 4.0, 300.0])
+@pytest.mark.parametrize("dof", [1.2, pytest.param(4.0, marks=long), pytest.param(300.0, marks=long)])
 def test_three_student_clusters_by_quadrature(dof):
     model = NormalInverseGamma(ZERO, np.array([0.1]), np.array([dof]), ONE, FIRST, True)
     rng, shares = np.random.default_rng(0), np.array([0.6, 0.3, 0.1])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.fuzzing import examples
 from tests.fuzzing.sealing import DEEP, Parts, sealed
+from tests.volumes import long
 
 import partita
 from partita import Posterior
@@ -262,6 +263,7 @@ def test_a_header_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path):
     assert "is damaged or incomplete" in refused(tmp_path / "bomb")
 
 
+@long
 def test_arrays_that_unpack_to_gigabytes_are_not_unpacked(made, tmp_path):
     parts = Parts.of(made["posterior"][0])
     parts.put("partitions", np.zeros((1, 10, 2 * 10**7), np.int8))

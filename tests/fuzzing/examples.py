@@ -58,7 +58,7 @@ MAKERS: dict[str, Callable[[], tuple[Any, Callable[[], Any]]]] = {
     ),
     "full": lambda: (Mixture(prior="finite-mixtures", **FAST).fit(numbers()), numbers),
     "sticks": lambda: (
-        Mixture(family=Gaussian(covariance="diag"), prior=StickBreaking(n_components=5), **FAST).fit(numbers()),
+        Mixture(family=Gaussian(covariance="known"), prior=StickBreaking(n_components=5), **FAST).fit(numbers()),
         numbers,
     ),
     "em": lambda: (

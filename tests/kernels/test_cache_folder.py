@@ -6,6 +6,7 @@ import stat
 import numba
 import pytest
 from tests.kernels.processes import DENSITIES, run
+from tests.volumes import long
 
 from partita.kernels.cache_folder import cache_folder
 
@@ -46,12 +47,14 @@ def test_no_home_directory(filled):
     assert_kept_in_memory(run(NO_HOME + DENSITIES), filled[1], "~/.cache/partita", "home directory")
 
 
+@long
 def test_a_folder_that_cannot_be_made(filled, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     cache = tmp_path / "file" / "cache"
     assert_kept_in_memory(run(DENSITIES, cache), filled[1], cache, "Not a directory")
 
 
+@long
 def test_a_full_disk(filled, tmp_path):
     cache, temporary = tmp_path / "cache", tmp_path / "temporary"
     temporary.mkdir()
@@ -79,6 +82,7 @@ def test_a_folder_of_another_user_is_neither_read_nor_written(filled, tmp_path):
     assert [path.stat().st_mtime_ns for path in sorted(cache.rglob("*"))] == before
 
 
+@long
 @pytest.mark.parametrize("level", ["root", "folder"])
 def test_a_folder_that_everybody_can_write_is_not_read(filled, tmp_path, level):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
@@ -87,6 +91,7 @@ def test_a_folder_that_everybody_can_write_is_not_read(filled, tmp_path, level):
     assert_kept_in_memory(run(DENSITIES, cache), filled[1], cache, "everybody can write to it")
 
 
+@long
 def test_a_folder_that_the_group_can_write_is_read(filled, tmp_path):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
     for folder in (cache, *cache.iterdir()):

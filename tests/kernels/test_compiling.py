@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.kernels.processes import DENSITIES, run
+from tests.volumes import long
 
 import partita
 
@@ -121,6 +122,7 @@ def test_an_edit_of_a_callee_in_another_file_takes_effect(copied):
     assert n_compiled == 0
 
 
+@long
 def test_an_edit_of_the_family_takes_effect(copied):
     package, densities = copied
     original, _ = densities()
@@ -131,6 +133,7 @@ def test_an_edit_of_the_family_takes_effect(copied):
     assert (original < 0).all()
 
 
+@long
 def test_second_process_compiles_nothing_and_priors_of_gibbs_type_share_one_compilation(tmp_path):
     cache, elsewhere = tmp_path / "cache", tmp_path / "elsewhere"
     (compiled, labels), said = run(STEPS, cache, XDG_CACHE_HOME=str(elsewhere))
@@ -161,6 +164,7 @@ def test_every_specialisation_is_kept_and_an_edit_of_the_kernel_itself_takes_eff
     assert scaled_by(5) == ([15.0, 15.0], 2)
 
 
+@long
 def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
     """Typed into a console, it may be another one next time."""
     for factor in (2, 5):

@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 from tests.kernels.processes import DENSITIES, finish, run, start
+from tests.volumes import long, long_but
 
 
 def flip(content, position):
@@ -44,7 +45,10 @@ def assert_healed(cache, values, n_compiled):
     assert len(files_of(cache)) == 2
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+@pytest.mark.parametrize(
+    "damage",
+    long_but(["a bit of the code"], [pytest.param(damage, id=name) for name, damage in DAMAGES.items()]),
+)
 def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
     for file in files_of(cache):
@@ -52,12 +56,14 @@ def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
     assert_healed(cache, filled[1], n_compiled=2)
 
 
+@long
 def test_a_removed_file_is_compiled_again(filled, tmp_path):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
     files_of(cache)[0].unlink()
     assert_healed(cache, filled[1], n_compiled=1)
 
 
+@long
 def test_code_of_another_kernel_is_not_run(filled, tmp_path):
     """Its checksum is right, but it says whose code it is."""
     cache = shutil.copytree(filled[0], tmp_path / "cache")
@@ -66,6 +72,7 @@ def test_code_of_another_kernel_is_not_run(filled, tmp_path):
     assert_healed(cache, filled[1], n_compiled=1)
 
 
+@long
 def test_processes_that_compile_at_once_agree(filled, tmp_path):
     cache = tmp_path / "cache"
     for process in [start(DENSITIES, cache) for _ in range(3)]:

@@ -9,6 +9,7 @@ from scipy.stats import kstest, norm
 from scipy.stats import t as student
 from tests.mixtures import unconverged_is_fine
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
+from tests.volumes import long_but
 
 from partita import Mixture, Posterior, Table
 from partita.families import Categorical, Count, Gaussian
@@ -53,6 +54,9 @@ CASES = [
     case("categorical", "learned", words, new_words, Categorical(pseudocount=0.6), DirichletProcess()),
     case("count", "fixed", counts, new_counts, Count(shape=0.8, rate=0.2), FIXED, **TYPED),
 ]
+
+
+QUICK = ["known-fixed", "known-sticks", "gaussian-full-gap", "categorical-learned", "count-fixed"]
 
 
 def joined(table: Table, other: Table, row: int) -> Table:
@@ -104,7 +108,7 @@ def z_scores(found: np.ndarray, exact: np.ndarray) -> np.ndarray:
 LIMIT = float(student.isf(1e-5, N_CHAINS - 1))
 
 
-@pytest.mark.parametrize(("x", "new", "options"), CASES)
+@pytest.mark.parametrize(("x", "new", "options"), long_but(QUICK, CASES))
 def test_score_samples_is_the_exact_posterior_predictive(x, new, options):
     mixture = fitted(x, **options)
     new_table = Table.read(new, schema=mixture._model.table.schema)

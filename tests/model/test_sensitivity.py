@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.mixtures import known, quick
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
+from tests.volumes import long
 
 from partita.families import Gaussian
 from partita.posterior import EffectiveSampleSizeWarning, Posterior
@@ -61,6 +62,7 @@ def test_the_same_concentration_changes_nothing(subsets):
 @known
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("concentration", [1.0, Gamma(1.0, 1.0)], ids=["fixed", "learned"])
+@long
 def test_two_runs_agree_within_monte_carlo_error(concentration):
     rows = np.random.default_rng(0).normal([[-1.0], [1.0]] * 10, 1.0)
     fits = [

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import chi2, t
 from tests.oracles.enumeration import Exact
 
-N_BATCHES = 50
+MOST_BATCHES, LEAST_BATCH = 50, 50
 LEAST_EXPECTED = 100.0
 LEVEL = 1e-5
 
@@ -17,6 +17,7 @@ class Agreement:
     """Distances between frequencies and probabilities in standard errors."""
 
     z: dict[str, np.ndarray]
+    n_batches: int
     impossible: int = 0  # draws of states that have probability 0
 
     @property
@@ -27,18 +28,23 @@ class Agreement:
     @property
     def limit(self) -> float:
         """What the largest of so many distances may be (Bonferroni, Student-t of batch means)."""
-        return float(t.isf(LEVEL / (2 * sum(z.size for z in self.z.values())), N_BATCHES - 1))
+        return float(t.isf(LEVEL / (2 * sum(z.size for z in self.z.values())), self.n_batches - 1))
 
     @property
     def rms(self) -> float:
-        """Root mean square distance of the states' frequencies, which are nearly independent."""
+        """Root mean square distance of the states' frequencies, which are nearly independent.
+
+        0 where a chain is so short that no state is expected often.
+        """
+        if not self.z["states"].size:
+            return 0.0
         return float(np.sqrt(np.mean(self.z["states"] ** 2)))
 
     @property
     def rms_limit(self) -> float:
         """What it may be."""
-        m = self.z["states"].size
-        return float(np.sqrt(chi2.isf(LEVEL, m) / m * (N_BATCHES - 1) / (N_BATCHES - 3)))
+        m = max(self.z["states"].size, 1)
+        return float(np.sqrt(chi2.isf(LEVEL, m) / m * (self.n_batches - 1) / (self.n_batches - 3)))
 
     @property
     def agrees(self) -> bool:
@@ -65,7 +71,7 @@ def compare_partitions(labels: np.ndarray, exact: Exact) -> Agreement:
         "n_clusters": z_scores(k[:, None] == by_k, exact.n_clusters()),
         "similarity": z_scores(together, np.array([similarity[i, j] for i, j in pairs])),
     }
-    return Agreement(z, _impossible(codes, of_states, exact))
+    return Agreement(z, n_batches(codes.size), _impossible(codes, of_states, exact))
 
 
 def compare_labelled(components: np.ndarray, exact: Exact) -> Agreement:
@@ -74,7 +80,18 @@ def compare_labelled(components: np.ndarray, exact: Exact) -> Agreement:
     powers = base ** np.arange(components.shape[1])
     codes, of_states = components @ powers, exact.states @ powers
     z = {"states": _frequencies(codes, of_states, exact.probabilities)}
-    return Agreement(z, _impossible(codes, of_states, exact))
+    return Agreement(z, n_batches(codes.size), _impossible(codes, of_states, exact))
+
+
+def n_batches(n_draws: int) -> int:
+    """How many batches a chain is cut into: few where it is short, so that batches hardly depend on each other."""
+    return min(MOST_BATCHES, n_draws // LEAST_BATCH)
+
+
+def batch_means(values: np.ndarray) -> np.ndarray:
+    """Means of successive batches of draws, (batches, ...)."""
+    n = n_batches(len(values))
+    return values.reshape(n, len(values) // n, *values.shape[1:]).mean(axis=1)
 
 
 def partition_codes(labels: np.ndarray) -> np.ndarray:
@@ -112,7 +129,7 @@ def z_scores(events: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     n_draws = events.shape[0]
     spread = probabilities * (1 - probabilities)
     kept = spread * n_draws >= LEAST_EXPECTED
-    means = events[:, kept].reshape(N_BATCHES, n_draws // N_BATCHES, -1).mean(axis=1)
-    by_batches = means.std(axis=0, ddof=1) / np.sqrt(N_BATCHES)
+    means = batch_means(events[:, kept])
+    by_batches = means.std(axis=0, ddof=1) / np.sqrt(len(means))
     error = np.maximum(by_batches, np.sqrt(spread[kept] / n_draws))
     return (means.mean(axis=0) - probabilities[kept]) / error

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, PAIRWISE, noisy_draws, slow_expected, slow_loss
+from tests.volumes import short_and_long
 
 from partita.partitions import Partitions
 from partita.posterior import (
@@ -106,8 +107,9 @@ def test_shortlist_finds_the_least_expected_loss_of_an_easy_posterior(monkeypatc
     np.testing.assert_allclose(some[np.isfinite(some)], every_loss[np.isfinite(some)], atol=1e-12)
 
 
-def test_many_clusters():
-    draws = np.stack([np.random.default_rng(s).permutation(400) // 2 for s in range(5)])
+@short_and_long("n_objects", 100, 400)
+def test_many_clusters(n_objects):
+    draws = np.stack([np.random.default_rng(s).permutation(n_objects) // 2 for s in range(5)])
     _, found = least_expected(draws, draws)
     np.testing.assert_allclose(found, [slow_expected(VI(), d, draws) for d in draws], atol=1e-12)
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from tests.volumes import long
 
 from partita import NBCE, Mixture
 from partita.posterior.hierarchy import SMALL_SHARE, Hierarchy, hierarchy
@@ -145,7 +146,7 @@ def fitted(rows, **options):
 
 class TestOfAnEstimator:
     @pytest.mark.parametrize("criterion", ["misclassification", "entropy"])
-    @pytest.mark.parametrize("engine", ["vb", "cvb"])
+    @pytest.mark.parametrize("engine", ["vb", pytest.param("cvb", marks=long)])
     def test_pieces_of_two_moons_form_two_groups(self, criterion, engine):
         rows, moon = make_moons(600, noise=0.06, random_state=0)
         model = fitted(rows, engine=engine)

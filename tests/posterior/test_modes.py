@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.volumes import long
 
 from partita.metrics import variation_of_information
 from partita.partitions import by_size, canonical
@@ -87,7 +88,9 @@ def undecided_objects(rng, base, n_draws, share):
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
-@pytest.mark.parametrize(("n_draws", "n_objects"), [(5, 30), (20, 50), (100, 8), (150, 40)])
+@pytest.mark.parametrize(
+    ("n_draws", "n_objects"), [(5, 30), pytest.param(20, 50, marks=long), (100, 8), pytest.param(150, 40, marks=long)]
+)
 @pytest.mark.parametrize("kind", [uniform_noise, flips, own_clusters, undecided_objects])
 def test_noise_around_one_partition_is_one_mode(kind, n_draws, n_objects, share):
     rng = np.random.default_rng(3)

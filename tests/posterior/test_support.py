@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights, slow_expected
+from tests.volumes import short_and_long
 
 from partita.partitions import Partitions
 from partita.posterior import VI, Binder, Posterior
@@ -100,11 +101,12 @@ def small_posterior(seed):
     return draws, random_weights(seed, n_draws) if seed % 2 else np.full(n_draws, 1 / n_draws)
 
 
-@pytest.mark.parametrize(("loss", "least_often"), [(VI(), 143), (Binder(), 136)], ids=repr)
-def test_the_supported_estimate_is_mostly_the_enumerated_one(loss, least_often):
+@pytest.mark.parametrize(("loss", "most_misses"), [(VI(), 7), (Binder(), 14)], ids=repr)
+@short_and_long("most_objects", 4, 7)
+def test_the_supported_estimate_is_mostly_the_enumerated_one(loss, most_misses, most_objects):
+    posteriors = [pair for pair in map(small_posterior, range(150)) if pair[0].shape[1] <= most_objects]
     n_least = 0
-    for seed in range(150):
-        draws, weights = small_posterior(seed)
+    for draws, weights in posteriors:
         posterior = Posterior(draws, weights=weights)
         found = posterior.estimate(loss=loss, min_support=0.5, max_clusters="n", n_jobs=1)
         assert is_held(found.labels, draws, weights, 0.5)
@@ -112,11 +114,12 @@ def test_the_supported_estimate_is_mostly_the_enumerated_one(loss, least_often):
         assert found.expected_loss == pytest.approx(own, abs=1e-12)
         free = posterior.estimate(loss=loss, max_clusters="n", n_jobs=1)
         assert found.support_cost == pytest.approx(own - free.expected_loss, abs=1e-12)
-        held = [p for p in PARTITIONS[draws.shape[1]] if is_held(p, draws, weights, 0.5)]
-        least = min(slow_expected(loss, labels, draws, weights) for labels in held)
+        every = PARTITIONS[draws.shape[1]]
+        costs = np.array([slow_expected(loss, labels, draws, weights) for labels in every])
+        least = next(costs[best] for best in costs.argsort() if is_held(every[best], draws, weights, 0.5))
         assert own > least - 1e-10
         n_least += own < least + 1e-10
-    assert n_least >= least_often, n_least
+    assert len(posteriors) - n_least <= most_misses * len(posteriors) / 150, n_least
 
 
 def test_no_support_asked_for_is_the_free_estimate():

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, poisson
 from tests.oracles.partitions import canonical, counts_agree, partition_probabilities, set_partitions
+from tests.volumes import short_and_long
 
 from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 
@@ -60,9 +61,10 @@ def moments(prior):
 
 
 @every_prior
-def test_weights_have_their_mean_and_variance(prior):
+@short_and_long("n_draws", 1500, 6000)
+def test_weights_have_their_mean_and_variance(prior, n_draws):
     rng = np.random.default_rng(11)
-    drawn = np.array([prior.sample_weights(SHOWN, rng) for _ in range(6000)])
+    drawn = np.array([prior.sample_weights(SHOWN, rng) for _ in range(n_draws)])
     for power, exact in zip((1, 2), moments(prior), strict=True):
         powers = drawn**power
         error = powers.std(axis=0) / np.sqrt(len(powers))
@@ -70,11 +72,12 @@ def test_weights_have_their_mean_and_variance(prior):
 
 
 @every_prior
-def test_rows_that_follow_the_weights_fall_into_the_priors_partitions(prior):
+@short_and_long("n_draws", 1000, 3000)
+def test_rows_that_follow_the_weights_fall_into_the_priors_partitions(prior, n_draws):
     rng = np.random.default_rng(12)
     partitions = list(set_partitions(4))
     seen = Counter()
-    for _ in range(3000):
+    for _ in range(n_draws):
         edges = np.cumsum(prior.sample_weights(500, rng))
         components = np.searchsorted(edges, rng.random(4))
         # Two rows beyond 500 components share one with a probability below 1e-5: each is alone.

@@ -12,6 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from tests.runs.conftest import COMMAND, everything_from, process
+from tests.volumes import long
 
 import partita as package
 from partita.consensus import NBCE
@@ -254,6 +255,7 @@ def test_the_best_and_the_least_of_many_clusterings_are_named(partita, tmp_path)
     assert ranked[-1] == "noise"
 
 
+@long
 @pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
 def test_ctrl_c_keeps_what_was_drawn_and_says_so(file, tmp_path):
     import pty

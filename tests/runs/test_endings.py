@@ -9,6 +9,7 @@ import time
 
 import pytest
 from tests.runs.conftest import COMMAND, everything_from, process, two_groups
+from tests.volumes import long
 
 pytestmark = [
     pytest.mark.xdist_group("mixed"),
@@ -40,6 +41,7 @@ def start(*arguments, **options):
     return subprocess.Popen([*COMMAND, *map(str, arguments)], text=True, **options)
 
 
+@long
 def test_the_time_limit_ends_it_with_a_result(warm, tmp_path):
     started = time.monotonic()
     done = process("cluster", warm, *ENDLESS, "--max-time", "1", "--out", tmp_path / "out")
@@ -94,7 +96,10 @@ def interrupt_without_end():
 """
 
 
-@pytest.mark.parametrize("how", ["interrupt()", "threading.Thread(target=interrupt_without_end, daemon=True).start()"])
+@pytest.mark.parametrize(
+    "how",
+    ["interrupt()", pytest.param("threading.Thread(target=interrupt_without_end, daemon=True).start()", marks=long)],
+)
 def test_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
     making = (
         f"{AT_ONCE}def answer(*rest, **options):\n    {how}\n    threading.Event().wait()\n"
@@ -109,6 +114,7 @@ def test_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
     assert not (tmp_path / "out").exists()
 
 
+@long
 def test_ctrl_c_while_files_take_their_places_is_not_heard(warm, tmp_path):
     renaming = (
         f"{AT_ONCE}replace = os.replace\n"
@@ -140,6 +146,7 @@ def test_ctrl_c_before_there_is_a_result_says_so(warm, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@long
 def test_closed_streams_do_not_cost_the_result(warm, tmp_path):
     words = " ".join(f"'{part}'" for part in COMMAND)
     done = subprocess.run(
@@ -177,6 +184,7 @@ def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
 
 
 @pytest.mark.parametrize("where", ["container._seal", "labels.draw"], ids=["in the model", "in the picture"])
+@long
 def test_a_kill_while_writing_leaves_the_old_files_or_the_new(warm, tmp_path, where):
     out = tmp_path / "out"
     assert process("cluster", warm, "--ignore", "id", "--draws", "5", "--out", out, "--seed", "1").returncode == 0

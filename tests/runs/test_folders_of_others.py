@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.fuzzing.sealing import Parts
 from tests.runs.conftest import fit, two_groups, write_run
+from tests.volumes import long
 
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -181,7 +182,7 @@ def answer_of(folder, new, partita):
     return (new.parent / "answer.csv").read_text()
 
 
-@pytest.mark.parametrize("before", [False, True], ids=["fresh", "replacing"])
+@pytest.mark.parametrize("before", [pytest.param(False, id="fresh", marks=long), pytest.param(True, id="replacing")])
 def test_after_a_kill_at_any_rename_predict_answers_by_a_whole_run_or_refuses(
     fitted, new, partita, tmp_path, monkeypatch, before
 ):

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.volumes import short_and_long
 
 from partita import Mixture, Posterior
 from partita.consensus.label_table import label_table
@@ -132,10 +133,10 @@ def test_a_cell_that_is_longer_than_any(tmp_path):
         Posterior.from_draws(tmp_path / "t.csv")
 
 
-def test_a_hundred_thousand_columns_without_a_name(tmp_path):
-    n_columns = 100_000
+@short_and_long("n_columns", 3000, 100_000)
+def test_a_hundred_thousand_columns_without_a_name(tmp_path, n_columns):
     (tmp_path / "t.csv").write_text("," * (n_columns - 1) + "\n" + "1," * (n_columns - 1) + "1\n")
-    with pytest.warns(UserWarning, match=r"100000 columns of .* called 'column 1', .* and so on\."):
+    with pytest.warns(UserWarning, match=rf"{n_columns} columns of .* called 'column 1', .* and so on\."):
         table = read_file(tmp_path / "t.csv")
     assert table.shape == (1, n_columns)
 
