@@ -7,7 +7,7 @@ from partita.engines import ENGINES, Engine
 from partita.engines.runner import EstimatePlan, Plan
 from partita.parameters import choose, is_number, jobs, whole_number
 from partita.posterior.estimate import Options as EstimateOptions
-from partita.posterior.losses import loss_from
+from partita.posterior.estimate.losses import loss_from
 
 READING_SHARE = 0.2
 """Of ``max_time`` that is left for diagnostics, estimate and memberships."""

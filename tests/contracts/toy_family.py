@@ -14,12 +14,12 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln
 
+from partita.families.algebra.columns import per_column
+from partita.families.algebra.divergences import gamma_divergence
+from partita.families.algebra.relevance import relevance
+from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate, Family
-from partita.families.columns import per_column
-from partita.families.divergences import gamma_divergence
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate
-from partita.families.relevance import relevance
-from partita.families.terms import independent_terms
 from partita.kernels.dispatch import implements
 from partita.kernels.names import add, log_marginal, log_predictive, refresh
 from partita.priors.hyperpriors import Gamma, newton_on_log, slice_update

@@ -8,14 +8,14 @@ from scipy import integrate, optimize, stats
 from scipy.special import logsumexp
 from tests.volumes import long
 
+from partita.families.algebra.distributions import NegativeBinomial, Normal, StudentT
+from partita.families.algebra.relevance import count_nodes, relevance
 from partita.families.dirichlet_categorical import DirichletCategorical
-from partita.families.distributions import NegativeBinomial, Normal, StudentT
 from partita.families.gamma_poisson import GammaPoisson
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
 from partita.families.profiles import quantile
-from partita.families.relevance import count_nodes, relevance
 
 QUADRATURE = 2e-5  # relative error of 100 nodes
 ZERO, ONE = np.zeros(1), np.ones(1)

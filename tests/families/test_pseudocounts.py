@@ -7,8 +7,8 @@ from scipy.stats import kstest
 from tests.families.maximum import objectives
 
 from partita.families import Categorical, Mixed
+from partita.families.algebra.pseudocounts import CategoryCounts
 from partita.families.dirichlet_categorical import DirichletCategorical
-from partita.families.pseudocounts import CategoryCounts
 from partita.priors import Gamma
 from partita.table import Table
 

@@ -6,8 +6,8 @@ from tests.contracts.cases import make, numbers, plain
 from tests.contracts.test_family_likelihood import expected_by_loops, scipy_log_density, some_params, some_shares
 
 from partita.families import Gaussian, multivariate_normal, rare_gaps
-from partita.families.gaps import batches_by_number, common_and_rare
-from partita.families.multivariate_normal import expected_moments, normal_log_densities
+from partita.families.algebra.gaps import batches_by_number, common_and_rare
+from partita.families.algebra.multivariate_normal import expected_moments, normal_log_densities
 
 FEWEST_ROWS = {"one set at a time": 1, "batches": 10**6, "both": 3}
 

@@ -8,7 +8,7 @@ from tests.families.maximum import objectives
 
 from partita import Mixture
 from partita.families import Categorical, Gaussian, Mixed
-from partita.families.scales import LEAST_PRECISION, LEAST_SCALE
+from partita.families.algebra.scales import LEAST_PRECISION, LEAST_SCALE
 from partita.priors import Gamma
 from partita.table import Table
 

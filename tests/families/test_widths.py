@@ -7,7 +7,7 @@ from scipy.stats import gamma, kstest
 
 from partita import Mixture
 from partita.families import Gaussian
-from partita.families.widths import EXPECTED_SHARE, least_share, share_within
+from partita.families.algebra.widths import EXPECTED_SHARE, least_share, share_within
 from partita.priors.hyperpriors import GammaAbove, slice_update
 from partita.table import Table
 

@@ -23,9 +23,9 @@ from partita.posterior import (
     least_expected,
 )
 from partita.posterior.condensing import condense
-from partita.posterior.descent import Problem
 from partita.posterior.estimate import Options, estimate
-from partita.posterior.limits import Limits
+from partita.posterior.estimate.descent import Problem
+from partita.posterior.estimate.limits import Limits
 from partita.running.clock import running_seconds
 
 ROUNDING = 1e-10

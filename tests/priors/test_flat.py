@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from partita.families import Gaussian
-from partita.families.pseudocounts import CategoryCounts
+from partita.families.algebra.pseudocounts import CategoryCounts
 from partita.priors import DirichletProcess, FiniteDirichlet, Flat, Gamma, PitmanYor, StickBreaking
 from partita.table import Table
 

@@ -13,7 +13,7 @@ from tests.runs.conftest import process
 
 from partita import Posterior, atomic
 from partita.posterior import membership
-from partita.posterior.losses import LOSSES
+from partita.posterior.estimate.losses import LOSSES
 from partita.posterior.membership import runners_up
 from partita.runs.manifest import MANIFEST, Manifest, write_manifest
 

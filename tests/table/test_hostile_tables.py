@@ -13,7 +13,7 @@ from tests.volumes import short_and_long
 
 from partita import Mixture, Posterior
 from partita.consensus.label_table import label_table
-from partita.families.distributions import NegativeBinomial
+from partita.families.algebra.distributions import NegativeBinomial
 from partita.table import Column, Schema, Table, read_file
 
 READERS = (Table.read, Posterior.from_draws, label_table)

@@ -16,7 +16,7 @@ from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.diagnostics import converged
 from partita.posterior.estimate import Options
-from partita.posterior.losses import VI, Loss
+from partita.posterior.estimate.losses import VI, Loss
 from partita.running.clock import running_seconds
 from partita.running.crew import Crew
 from partita.running.progress import Progress, Reporter

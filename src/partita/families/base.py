@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from partita.families.algebra.columns import refuse_other_kinds
 from partita.families.blocks import row_blocks
-from partita.families.columns import refuse_other_kinds
 from partita.families.profiles import ColumnProfile
 from partita.kernels.dispatch import is_implemented
 from partita.kernels.names import second_order

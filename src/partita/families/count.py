@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from partita.families.algebra.columns import per_column
 from partita.families.base import Conjugate, Family
-from partita.families.columns import per_column
 from partita.families.gamma_poisson import GammaPoisson
 from partita.table import Table
 

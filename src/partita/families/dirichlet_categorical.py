@@ -19,14 +19,14 @@ from scipy import sparse
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln, xlogy
 
+from partita.families.algebra.dirichlet_categorical_sharing import new_scratch, share_out_categories
+from partita.families.algebra.dirichlet_modes import bounded_mode, mode
+from partita.families.algebra.joining import joined_options, shared_hyperpriors
+from partita.families.algebra.pseudocounts import CategoryCounts
+from partita.families.algebra.relevance import category_relevance
 from partita.families.base import Cells, Conjugate, Shared, not_negative
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
-from partita.families.dirichlet_categorical_sharing import new_scratch, share_out_categories
-from partita.families.dirichlet_modes import bounded_mode, mode
-from partita.families.joining import joined_options, shared_hyperpriors
 from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
-from partita.families.pseudocounts import CategoryCounts
-from partita.families.relevance import category_relevance
 from partita.priors.hyperpriors import Gamma
 from partita.priors.rising import log_rising
 from partita.table import Table

@@ -13,13 +13,13 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln, xlogy
 
+from partita.families.algebra.distributions import NegativeBinomial, Poisson
+from partita.families.algebra.divergences import gamma_divergence
+from partita.families.algebra.joining import joined_options
+from partita.families.algebra.relevance import count_nodes, relevance
+from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate, not_negative
-from partita.families.distributions import NegativeBinomial, Poisson
-from partita.families.divergences import gamma_divergence
-from partita.families.joining import joined_options
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
-from partita.families.relevance import count_nodes, relevance
-from partita.families.terms import independent_terms
 from partita.kernels.algebra import log_rising
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (

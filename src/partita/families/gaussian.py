@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from partita.families.algebra.columns import column_moments, per_column, scalar
+from partita.families.algebra.scales import LEAST_SCALE
+from partita.families.algebra.widths import share_within
 from partita.families.base import Conjugate, Family
-from partita.families.columns import column_moments, per_column, scalar
 from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.families.normal_inverse_wishart import NormalInverseWishart
 from partita.families.normal_known_variance import NormalKnownVariance
-from partita.families.scales import LEAST_SCALE
-from partita.families.widths import share_within
 from partita.parameters import choose
 from partita.priors.hyperpriors import Gamma
 from partita.table import Table
@@ -49,7 +49,7 @@ class Gaussian(Family, name="gaussian"):
         ``scale=priors.Gamma(shape, rate)``: scale = s dof (the columns' variances), s > 0 learned from the rows: the
         share of a column's variance that is within a cluster, or more. None: Gamma with mean 0.4 and a shape of 2 and
         an eighth of the table's numeric cells, s no less than the steps explain in which numbers were recorded
-        (`partita.families.widths`). ``mean_precision=priors.Gamma(shape, rate)``: one number for all
+        (`partita.families.algebra.widths`). ``mean_precision=priors.Gamma(shape, rate)``: one number for all
         columns, learned likewise; None: Gamma(2, 100). Where ``scale`` is given as numbers, and under engines that do
         not learn, None is what `fixed` says.
     """

@@ -18,11 +18,10 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import digamma, gammaln
 
-from partita.families.base import Cells, Conjugate, Shared
-from partita.families.distributions import Normal, StudentT
-from partita.families.divergences import gamma_divergence, scaled_normal_divergence
-from partita.families.joining import joined_options, shared_hyperpriors
-from partita.families.moments import (
+from partita.families.algebra.distributions import Normal, StudentT
+from partita.families.algebra.divergences import gamma_divergence, scaled_normal_divergence
+from partita.families.algebra.joining import joined_options, shared_hyperpriors
+from partita.families.algebra.moments import (
     ExpectedNormal,
     NumericRows,
     diagonal,
@@ -33,11 +32,12 @@ from partita.families.moments import (
     numeric_rows,
     possible_moments,
 )
+from partita.families.algebra.normal_sharing import NormalColumns
+from partita.families.algebra.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
+from partita.families.algebra.terms import independent_terms
+from partita.families.base import Cells, Conjugate, Shared
 from partita.families.normal_inverse_gamma_kernels import GammaState
-from partita.families.normal_sharing import NormalColumns
 from partita.families.profiles import ColumnProfile, gaussian_profiles
-from partita.families.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
-from partita.families.terms import independent_terms
 from partita.priors.hyperpriors import Gamma
 from partita.running.cached import cached_property
 from partita.table import Table

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from partita.families.moments import add_moments
+from partita.families.algebra.moments import add_moments
 from partita.kernels.algebra import REASSOCIATE, log_multigamma_ratio
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (

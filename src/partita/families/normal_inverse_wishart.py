@@ -21,15 +21,20 @@ import numpy as np
 from scipy import stats as distributions
 from scipy.special import multigammaln
 
+from partita.families.algebra.divergences import (
+    log_multigamma,
+    multidigamma,
+    scaled_normal_divergence,
+    wishart_divergence,
+)
+from partita.families.algebra.factors import covariance_factors, factors_of_sum, inverse_of_lower
+from partita.families.algebra.multivariate_normal import expected_moments, normal_log_densities, normal_terms
+from partita.families.algebra.normal_sharing import new_scratch, share_out_gaussian
+from partita.families.algebra.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
+from partita.families.algebra.terms import student_terms
 from partita.families.base import ROUNDING, Cells, Conjugate, Shared
-from partita.families.divergences import log_multigamma, multidigamma, scaled_normal_divergence, wishart_divergence
-from partita.families.factors import covariance_factors, factors_of_sum, inverse_of_lower
-from partita.families.multivariate_normal import expected_moments, normal_log_densities, normal_terms
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
-from partita.families.normal_sharing import new_scratch, share_out_gaussian
 from partita.families.profiles import ColumnProfile, gaussian_profiles
-from partita.families.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
-from partita.families.terms import student_terms
 from partita.priors.hyperpriors import Gamma
 from partita.running.cached import cached_property
 from partita.table import Table

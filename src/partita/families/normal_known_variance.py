@@ -13,11 +13,10 @@ import numba
 import numpy as np
 from scipy import stats as distributions
 
-from partita.families.base import Cells, Conjugate
-from partita.families.distributions import Normal
-from partita.families.divergences import scaled_normal_divergence
-from partita.families.joining import joined_options
-from partita.families.moments import (
+from partita.families.algebra.distributions import Normal
+from partita.families.algebra.divergences import scaled_normal_divergence
+from partita.families.algebra.joining import joined_options
+from partita.families.algebra.moments import (
     ExpectedNormal,
     NumericRows,
     add_moments,
@@ -28,10 +27,11 @@ from partita.families.moments import (
     numeric_rows,
     possible_moments,
 )
-from partita.families.normal_sharing import NormalColumns
+from partita.families.algebra.normal_sharing import NormalColumns
+from partita.families.algebra.relevance import relevance
+from partita.families.algebra.terms import independent_terms
+from partita.families.base import Cells, Conjugate
 from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
-from partita.families.relevance import relevance
-from partita.families.terms import independent_terms
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,

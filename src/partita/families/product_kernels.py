@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from partita.families.algebra.moments import NumericRows
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
 from partita.families.gamma_poisson import CountRows, CountState
-from partita.families.moments import NumericRows
 from partita.families.normal_inverse_gamma_kernels import GammaState
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.normal_known_variance import KnownVarianceState

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats as distributions
 
-from partita.families.distributions import StudentT
-from partita.families.relevance import relevance as relevance_of
+from partita.families.algebra.distributions import StudentT
+from partita.families.algebra.relevance import relevance as relevance_of
 
 LOW, MEDIAN, HIGH = 0.025, 0.5, 0.975
 BISECTIONS = 50

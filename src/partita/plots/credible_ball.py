@@ -16,7 +16,7 @@ from partita.plots.canvas import (
 )
 from partita.plots.rows import spread
 from partita.posterior.alignment import align
-from partita.posterior.expected import losses_to_draws
+from partita.posterior.estimate.expected import losses_to_draws
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

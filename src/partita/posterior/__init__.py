@@ -4,12 +4,12 @@ from partita.posterior.credible_ball import CredibleBall
 from partita.posterior.diagnostics import Diagnostics
 from partita.posterior.entropy import EffectiveSampleSizeWarning
 from partita.posterior.estimate import Estimate
-from partita.posterior.expected import least_expected, losses_to_draws
-from partita.posterior.losses import LOSSES, NID, NVI, VI, Binder, Loss, OneMinusARI, VILowerBound, ZeroOne
+from partita.posterior.estimate.expected import least_expected, losses_to_draws
+from partita.posterior.estimate.losses import LOSSES, NID, NVI, VI, Binder, Loss, OneMinusARI, VILowerBound, ZeroOne
+from partita.posterior.estimate.search import Run
 from partita.posterior.membership import membership_probabilities
 from partita.posterior.modes import Mode
 from partita.posterior.posterior import Posterior
-from partita.posterior.search import Run
 
 __all__ = [
     "LOSSES",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.partitions import Partitions, by_size
-from partita.posterior.expected import losses_to_draws
+from partita.posterior.estimate.expected import losses_to_draws
 
 if TYPE_CHECKING:
     from partita.posterior.posterior import Posterior

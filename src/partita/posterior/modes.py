@@ -8,9 +8,9 @@ import numpy as np
 
 from partita.partitions import Partitions, by_size
 from partita.posterior.alignment import align
-from partita.posterior.comparing import evenly_spaced
 from partita.posterior.condensing import condense
-from partita.posterior.expected import losses_to_draws
+from partita.posterior.estimate.comparing import evenly_spaced
+from partita.posterior.estimate.expected import losses_to_draws
 
 if TYPE_CHECKING:
     from partita.posterior.posterior import Posterior

@@ -17,8 +17,8 @@ from partita.posterior.credible_ball import CredibleBall, credible_ball
 from partita.posterior.diagnostics import Diagnostics, diagnose
 from partita.posterior.entropy import effective_draws, regularize_entropy
 from partita.posterior.estimate import Estimate, Options, estimate
-from partita.posterior.expected import vi_to_draws
-from partita.posterior.losses import Loss
+from partita.posterior.estimate.expected import vi_to_draws
+from partita.posterior.estimate.losses import Loss
 from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
 
@@ -166,7 +166,8 @@ class Posterior:
         ----------
         loss : str or Loss
             "vi" (variation of information, nats), "binder", "one-minus-ari", "nvi", "nid", "zero-one" (most probable
-            partition) or "vi-lb"; or an object with options, such as ``VI(a=0.5)``: see `partita.posterior.losses`.
+            partition) or "vi-lb"; or an object with options, such as ``VI(a=0.5)``: see
+            `partita.posterior.estimate.losses`.
         entropy : float
             Draws get the weight exp(entropy * S), S the entropy of their cluster shares to base K: a positive number
             (the paper's lambda, say 20) favours clusters of like size over dust. See `regularize_entropy`.
@@ -189,7 +190,7 @@ class Posterior:
 
         Notes
         -----
-        The search is SALSO's (Dahl, Johnson and Mueller, 2022), see `partita.posterior.search.search`. Expected
+        The search is SALSO's (Dahl, Johnson and Mueller, 2022), see `partita.posterior.estimate.search`. Expected
         losses are exact: from contingency tables of all draws, never from an n x n matrix. Objects that are together
         in every draw move as one.
 

@@ -86,7 +86,7 @@ class SummarizeRequest(Request):
         """Check the options and read the file; what was said meanwhile."""
         from partita.parameters import choose
         from partita.posterior import Posterior
-        from partita.posterior.losses import LOSSES
+        from partita.posterior.estimate.losses import LOSSES
 
         choose("--loss", self.loss, LOSSES)
         if not isfinite(self.entropy):

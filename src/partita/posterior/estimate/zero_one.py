@@ -7,7 +7,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from partita.posterior.condensing import Condensed
-from partita.posterior.limits import Limits
+from partita.posterior.estimate.limits import Limits
 
 _STARTS = 64
 _ALL_PAIRS = 16

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import poch
 
-from partita.families.gaps import rows_by_gaps
+from partita.families.algebra.gaps import rows_by_gaps
 
 LEAST_PIVOT = 1e-14  # of its diagonal entry, as in the compiled factorisation
 LOG_PI = np.log(np.pi)

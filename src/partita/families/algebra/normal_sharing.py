@@ -7,8 +7,8 @@ innermost and contiguous. Statistics are added to clusters that get a share of t
 import numba
 import numpy as np
 
+from partita.families.algebra.moments import LOG_2PI, ExpectedNormal, NumericRows, add_moments, expected_normal_loglik
 from partita.families.base import Shared
-from partita.families.moments import LOG_2PI, ExpectedNormal, NumericRows, add_moments, expected_normal_loglik
 from partita.kernels.algebra import add_outer
 from partita.kernels.compiling import entry
 from partita.kernels.exponentials import softmax

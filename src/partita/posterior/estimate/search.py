@@ -8,10 +8,10 @@ import numpy as np
 
 from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
-from partita.posterior.descent import Problem
-from partita.posterior.holding import held
-from partita.posterior.limits import Limits
-from partita.posterior.losses import VI, Loss
+from partita.posterior.estimate.descent import Problem
+from partita.posterior.estimate.holding import held
+from partita.posterior.estimate.limits import Limits
+from partita.posterior.estimate.losses import VI, Loss
 from partita.running.crew import Crew
 
 ALL_WORK = 1e8

@@ -6,10 +6,9 @@ import numpy as np
 
 from partita.kernels.contingency import count_moves, pairwise_losses
 from partita.partitions import Partitions
-from partita.posterior.comparing import TABLE_CELLS, between, evenly_spaced, n_labels
 from partita.posterior.condensing import Condensed, checked_weights, condense
-from partita.posterior.losses import VI, Loss, loss_from
-from partita.posterior.phi import xlogx
+from partita.posterior.estimate.comparing import TABLE_CELLS, between, evenly_spaced, n_labels, xlogx
+from partita.posterior.estimate.losses import VI, Loss, loss_from
 
 EXACT_WORK = 2e8
 """Elementary steps (about a nanosecond each) up to which every candidate is scored against every draw."""

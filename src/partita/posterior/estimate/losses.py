@@ -9,16 +9,15 @@ import numpy as np
 from partita.kernels import loss_values
 from partita.kernels.loss_values import loss_value
 from partita.parameters import Named, choose
-from partita.posterior.comparing import between
 from partita.posterior.condensing import Condensed
-from partita.posterior.limits import Limits
-from partita.posterior.lower_bounds import MOST_PAIRED, vi_lower_bounds
-from partita.posterior.objectives import Units, additive, pairs, ratios
-from partita.posterior.phi import squares, xlogx
-from partita.posterior.zero_one import most_probable
+from partita.posterior.estimate.comparing import between, squares, xlogx
+from partita.posterior.estimate.limits import Limits
+from partita.posterior.estimate.lower_bounds import MOST_PAIRED, vi_lower_bounds
+from partita.posterior.estimate.objectives import Units, additive, pairs, ratios
+from partita.posterior.estimate.zero_one import most_probable
 
 if TYPE_CHECKING:
-    from partita.posterior.references import References
+    from partita.posterior.estimate.references import References
 
 _STEPS_OF_RATIO = 4.0  # what a step costs where the loss is a ratio within every draw
 

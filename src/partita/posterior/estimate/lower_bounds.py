@@ -3,9 +3,8 @@
 import numpy as np
 
 from partita.kernels.contingency import coclustering
-from partita.posterior.comparing import n_labels
 from partita.posterior.condensing import Condensed
-from partita.posterior.phi import xlogx
+from partita.posterior.estimate.comparing import n_labels, xlogx
 
 MOST_PAIRED = 4000
 """Atoms up to which all pairs of them are compared: 128 MB."""

@@ -7,7 +7,7 @@ import numpy as np
 from partita.kernels.contingency import chained_losses, pairwise_losses
 
 if TYPE_CHECKING:
-    from partita.posterior.losses import Loss
+    from partita.posterior.estimate.losses import Loss
 
 TABLE_CELLS = 1 << 26
 """Cells of a contingency table up to which it is kept; beyond, labels are compared one cluster at a time."""
@@ -51,3 +51,14 @@ def evenly_spaced(weights: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.nda
 def n_labels(labels: np.ndarray) -> int:
     """One more than the largest label."""
     return int(labels.max()) + 1
+
+
+def xlogx(n: int) -> np.ndarray:
+    """x log x for x = 0, 1, ... n."""
+    x = np.arange(n + 1, dtype=np.float64)
+    return x * np.log(np.maximum(x, 1.0))
+
+
+def squares(n: int) -> np.ndarray:
+    """x^2 for x = 0, 1, ... n."""
+    return np.arange(n + 1, dtype=np.float64) ** 2

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from partita.families.factors import inverse_of_lower
-from partita.families.gaps import batches_by_number
-from partita.families.moments import LOG_2PI
+from partita.families.algebra.factors import inverse_of_lower
+from partita.families.algebra.gaps import batches_by_number
+from partita.families.algebra.moments import LOG_2PI
 
 FEWEST_ROWS = 16  # that share their missing cells: fewer are faster in batches
 LARGEST_INFLATION = 1e8  # of variances by collinear columns, so that half of the figures are left

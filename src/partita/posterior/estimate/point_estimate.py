@@ -8,15 +8,15 @@ import numpy as np
 
 from partita.parameters import is_number, jobs, seed_from, whole_number
 from partita.partitions import Partitions, by_size, canonical
-from partita.posterior.comparing import evenly_spaced, n_labels
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.entropy import effective_draws, entropy_weights, resampled_weights, warn_if_few
-from partita.posterior.expected import least_of
-from partita.posterior.holding import holds
-from partita.posterior.limits import Limits
-from partita.posterior.losses import VI, Loss, loss_from
+from partita.posterior.estimate.comparing import evenly_spaced, n_labels
+from partita.posterior.estimate.expected import least_of
+from partita.posterior.estimate.holding import holds
+from partita.posterior.estimate.limits import Limits
+from partita.posterior.estimate.losses import VI, Loss, loss_from
+from partita.posterior.estimate.search import Found, Run, search
 from partita.posterior.membership import is_large, memberships, own_memberships, parted_by
-from partita.posterior.search import Found, Run, search
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 from partita.running.cached import cached_property
 from partita.running.crew import Crew

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita.posterior.comparing import evenly_spaced
 from partita.posterior.condensing import Condensed
-from partita.posterior.descent import Problem
+from partita.posterior.estimate.comparing import evenly_spaced
+from partita.posterior.estimate.descent import Problem
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 
 CELLS_READ = 1e6

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from partita.families.columns import column_moments
+from partita.families.algebra.columns import column_moments
 from partita.priors.hyperpriors import Gamma, GammaAbove
 from partita.table import Table
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from partita.families.moments import LEAST_VARIANCE, singular_covariance
+from partita.families.algebra.moments import LEAST_VARIANCE, singular_covariance
 
 
 def in_order(roots: np.ndarray, order: np.ndarray) -> np.ndarray:

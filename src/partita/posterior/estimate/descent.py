@@ -7,12 +7,12 @@ import numpy as np
 
 from partita.kernels.search import Rules, Seats, search
 from partita.partitions import canonical
-from partita.posterior.comparing import n_labels
 from partita.posterior.condensing import Condensed
-from partita.posterior.limits import Limits
-from partita.posterior.losses import Loss
-from partita.posterior.objectives import Units
-from partita.posterior.references import References, references, shared_labels
+from partita.posterior.estimate.comparing import n_labels
+from partita.posterior.estimate.limits import Limits
+from partita.posterior.estimate.losses import Loss
+from partita.posterior.estimate.objectives import Units
+from partita.posterior.estimate.references import References, references, shared_labels
 
 DRAWS_READ = 500
 """Draws that a scan reads at most, evenly spaced in weight; the best of all runs is then improved with all of them."""

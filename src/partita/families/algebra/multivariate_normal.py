@@ -13,10 +13,10 @@ unless a covariance is too near to singular for that.
 
 import numpy as np
 
-from partita.families.factors import in_order, inverse_of_lower
-from partita.families.gaps import common_and_rare, rows_by_gaps
-from partita.families.moments import LOG_2PI
-from partita.families.rare_gaps import FEWEST_ROWS, can_be_squared, rare_log_densities, rare_moments
+from partita.families.algebra.factors import in_order, inverse_of_lower
+from partita.families.algebra.gaps import common_and_rare, rows_by_gaps
+from partita.families.algebra.moments import LOG_2PI
+from partita.families.algebra.rare_gaps import FEWEST_ROWS, can_be_squared, rare_log_densities, rare_moments
 
 
 def normal_log_densities(x: np.ndarray, missing: np.ndarray, means: np.ndarray, factors: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 from partita.kernels.additive import Additive
 from partita.kernels.pairs import Pairs
 from partita.kernels.ratios import Ratios
-from partita.posterior.phi import xlogx
+from partita.posterior.estimate.comparing import xlogx
 
 if TYPE_CHECKING:
-    from partita.posterior.references import References
+    from partita.posterior.estimate.references import References
 
 Phi = Callable[[int], np.ndarray]
 

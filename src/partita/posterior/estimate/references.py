@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.kernels.contingency import coclustering
-from partita.posterior.comparing import evenly_spaced
 from partita.posterior.condensing import Condensed
+from partita.posterior.estimate.comparing import evenly_spaced
 from partita.running.cached import cached_property
 
 _ATOMS_TOGETHER = 4096

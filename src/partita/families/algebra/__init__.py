@@ -1,0 +1,1 @@
+"""What several families share: moments, sharing rows out, densities, divergences, learned numbers."""
