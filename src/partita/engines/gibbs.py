@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from partita.engines.gibbs_state import GibbsState
 from partita.engines.sampler import Sampler
-from partita.families.base import Conjugate
-from partita.kernels.allocation import Allocation, grown_allocation, new_allocation
+from partita.kernels.allocation import grown_allocation, new_allocation
 from partita.kernels.gibbs import sweep
 from partita.kernels.merge_split import SLOTS_NEEDED
 from partita.model.model import Model, state_from
@@ -18,21 +18,6 @@ WATCHED_SWEEPS = range(10, 50)  # during which rows of dust are noted; no draw i
 DUST = 5  # rows of a cluster that counts as dust
 DUST_SCANS = 20  # extra scans per sweep over rows of dust
 DUST_SHARE = 0.3  # of a sweep that they may take
-
-
-@dataclass(frozen=True)
-class GibbsState:
-    """Where a chain is. Arrays change in place; the tuple changes when slots are added."""
-
-    rows: Any  # the family's rows, with the present draws of missing cells
-    slots: Any  # the family's statistics and caches per slot
-    likelihood: Conjugate  # the model's, with what is learned of it as it is now
-    prior: Any  # the compiled prior
-    allocation: Allocation
-    concentration: float
-    dusty: np.ndarray  # (n,) bool: rows that were in a tiny cluster while that was watched
-    again: np.ndarray  # rows to scan again in every sweep, each as often as it is named
-    n_sweeps: int = 0
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,14 @@ class Prior(Named, ABC, kind="prior"):
     def recompiled(self, previous: Any, n: int, concentration: float, max_clusters: int) -> Any:
         """Return ``compiled`` after a change of concentration or capacity, sharing what still holds."""
 
+    def order_of(self, compiled: Any) -> np.ndarray | None:
+        """The slots of the components in their order; None where they have none."""
+        return None
+
+    def in_order(self, compiled: Any, order: np.ndarray) -> Any:
+        """The compiled prior with its components in these slots."""
+        return compiled
+
     def least_slots(self) -> int:
         """How many slots the components of a labelled prior stand in; 0 where clusters have no labels."""
         return 0

@@ -218,6 +218,14 @@ class StickBreaking(LabelledComponents, name="stick-breaking"):
         """Return the state with a new concentration and the order of components that it had."""
         return StickBreakingPrior(previous.order, np.array([float(concentration)]))
 
+    def order_of(self, compiled: StickBreakingPrior) -> np.ndarray:
+        """The slot of every component."""
+        return compiled.order
+
+    def in_order(self, compiled: StickBreakingPrior, order: np.ndarray) -> StickBreakingPrior:
+        """The state with its components in these slots."""
+        return compiled._replace(order=order)
+
     def least_slots(self) -> int:
         """One slot per component."""
         return self.n_components
