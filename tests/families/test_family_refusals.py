@@ -92,8 +92,9 @@ def test_columns_of_another_kind_are_refused_by_name(family, table, kind):
         rf"family={type(family).__name__} reads {kind} columns only, but 'x0', 'x1' are of another kind: "
         r"use family='auto' or Mixed\(\)"
     )
-    with pytest.raises(ValueError, match=message):
-        family.resolve(table)
+    for resolve in (family.resolve, family.resolve_fixed):
+        with pytest.raises(ValueError, match=message):
+            resolve(table)
 
 
 def test_many_columns_of_another_kind_are_summed_up_and_one_is_singular():
