@@ -38,7 +38,9 @@ def log_density(model, X):
         for j, column in enumerate(model.table_.schema.counts):
             logs[:, k] += stats.poisson(model.rates_[k, j]).logpmf(X[column.name])
         for column in model.table_.schema.categorical:
-            levels = {level: np.log(share) for level, share in zip(column.levels, model.shares_[column.name][k])}
+            with np.errstate(divide="ignore"):
+                logs_of_shares = np.log(model.shares_[column.name][k])
+            levels = dict(zip(column.levels, logs_of_shares))
             logs[:, k] += X[column.name].map(levels)
     return logsumexp(logs, axis=1)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from partita.options import engine_from
 from partita.plots.canvas import PALETTE, axes_or_new, open_frame, say_title
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def objective_path(fitted: Any, ax: "Axes | None" = None) -> "Axes":
 def objective_in_words(fitted: Any) -> str:
     """What a fitted estimator's engine maximises; "objective" of anything else."""
     if hasattr(fitted, "loglik_path_"):
-        return "log posterior density" if engine_from(fitted.engine).estimate == "map" else "log likelihood"
+        return "log posterior density" if fitted.engine_.estimate == "map" else "log likelihood"
     return "bound on the log evidence" if hasattr(fitted, "elbo_path_") else "objective"
 
 
