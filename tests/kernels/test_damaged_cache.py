@@ -1,11 +1,14 @@
 """Compiled code that is damaged on disk is compiled again, and the cache is whole afterwards."""
 
+import pickle
 import shutil
 
 import numpy as np
 import pytest
 from tests.kernels.processes import DENSITIES, finish, run, start
 from tests.volumes import long, long_but
+
+from partita.kernels.compiled_files import _unpickled
 
 
 def flip(content, position):
@@ -70,6 +73,13 @@ def test_code_of_another_kernel_is_not_run(filled, tmp_path):
     first, second = files_of(cache)
     second.write_bytes(first.read_bytes())
     assert_healed(cache, filled[1], n_compiled=1)
+
+
+def test_code_that_names_what_is_gone_is_compiled_again():
+    """As of a process that another version replaced while it ran; in this process, without a compiler."""
+    for gone in (b"cpartita.no_such_module\nThing\n.", b"cpartita.partitions\nNoSuchThing\n."):
+        assert _unpickled(gone) == (None, None)
+    assert _unpickled(pickle.dumps(("key", "code"))) == ("key", "code")
 
 
 @long

@@ -51,11 +51,9 @@ class CompiledFiles(NullCache):
         """Return the compiled code for these argument types and this processor, or None."""
         target_context.refresh()  # numba's, before anything is linked
         key = self._key(sig, target_context.codegen())
-        payload = _read_checked(self._path(key))
-        if payload is not None:
-            stored_key, reduced = pickle.loads(payload)
-            if stored_key == key:  # the name is a hash of what types are called, and two may be called alike
-                return CompileResult._rebuild(target_context, *reduced)
+        stored_key, reduced = _unpickled(_read_checked(self._path(key)))
+        if stored_key == key:  # the name is a hash of what types are called, and two may be called alike
+            return CompileResult._rebuild(target_context, *reduced)
         self.announce()
         return None
 
@@ -91,6 +89,16 @@ class CompiledFiles(NullCache):
     def _path(self, key: tuple) -> Path:
         address = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
         return self.folder / f"{self.function.__name__}-{address}{SUFFIX}"
+
+
+def _unpickled(payload: bytes | None) -> tuple[Any, Any]:
+    """Key and code; nothing where a process of another version, replaced while it ran, has named what is gone."""
+    if payload is None:
+        return None, None
+    try:
+        return pickle.loads(payload)
+    except (ImportError, AttributeError):
+        return None, None
 
 
 def _read_checked(path: Path) -> bytes | None:
