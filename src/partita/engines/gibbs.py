@@ -54,6 +54,8 @@ class Gibbs(Sampler, name="gibbs"):
     collapse_identical : bool
         Store identical rows once, with a weight. Faster where many are, but another model: they are tied to one label
         and can never be parted.
+    chains, draws, warmup, thin
+        As the options of `Mixture` of the same names, and before them; None leaves them to it.
 
     Examples
     --------
@@ -63,9 +65,22 @@ class Gibbs(Sampler, name="gibbs"):
     4
     """
 
-    def __init__(self, *, merge_split: int = 10, collapse_identical: bool = False):
+    def __init__(
+        self,
+        *,
+        merge_split: int = 10,
+        collapse_identical: bool = False,
+        chains: int | None = None,
+        draws: int | str | None = None,
+        warmup: int | None = None,
+        thin: int | None = None,
+    ):
         self.merge_split = merge_split
         self.collapse_identical = collapse_identical
+        self.chains = chains
+        self.draws = draws
+        self.warmup = warmup
+        self.thin = thin
 
     def check(self) -> None:
         """Refuse options outside their range."""
@@ -73,6 +88,7 @@ class Gibbs(Sampler, name="gibbs"):
             raise ValueError(f"Gibbs(merge_split=...) must be a whole number >= 0, got {self.merge_split!r}.")
         if not isinstance(self.collapse_identical, bool | np.bool_):
             raise ValueError(f"Gibbs(collapse_identical=...) must be True or False, got {self.collapse_identical!r}.")
+        self.check_run()
 
     def init(self, rng: np.random.Generator, model: Model) -> GibbsState:
         """Seat the rows one after the other in random order, each given those before it."""

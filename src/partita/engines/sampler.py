@@ -15,10 +15,13 @@ from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan, run
 from partita.model.model import Model
 from partita.model.predictive import clusters_of
-from partita.parameters import stream_of
+from partita.parameters import stream_of, whole_number
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.estimate import estimate
+
+RUN_OPTIONS = {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
+"""Options of how long chains run, and the least value of each."""
 
 
 class Sampler(Engine):
@@ -30,6 +33,10 @@ class Sampler(Engine):
 
     title: ClassVar[str] = "Sampling"
     collapse_identical: bool = False
+    chains: int | None = None  # this and the next three: None is what the estimator says
+    draws: int | str | None = None
+    warmup: int | None = None
+    thin: int | None = None
 
     @abstractmethod
     def init(self, rng: np.random.Generator, model: Model) -> Any:
@@ -41,10 +48,25 @@ class Sampler(Engine):
 
     def n_chains(self, plan: Plan) -> int:
         """As many as are run."""
-        return plan.chains
+        return self.planned(plan).chains
+
+    def planned(self, plan: Plan) -> Plan:
+        """The plan with this engine's own numbers, where it has some."""
+        own = {name: getattr(self, name) for name in RUN_OPTIONS}
+        return replace(plan, **{name: value for name, value in own.items() if value is not None})
+
+    def check_run(self) -> None:
+        """Refuse numbers of chains, draws and sweeps outside their range."""
+        kind = type(self).__name__
+        for name, least in RUN_OPTIONS.items():
+            value = getattr(self, name)
+            if value is not None and (name, value) != ("draws", "auto"):
+                also = "None or 'auto'" if name == "draws" else "None"
+                whole_number(f"{kind}({name}=...)", value, least, also=also)
 
     def fit(self, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
         """Run the chains, then estimate the partition."""
+        plan = self.planned(plan)
         posterior, states = sample(self, model, plan, seed)
         outcome = outcome_of_draws(self, model, posterior, plan, seed)
         words = doubt(plan, posterior, posterior.diagnostics())
