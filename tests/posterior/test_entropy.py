@@ -100,8 +100,8 @@ class TestFew:
         with pytest.warns(EffectiveSampleSizeWarning) as caught:
             Posterior(draws).regularize_entropy(30)
         assert str(caught[0].message) == (
-            "Entropy regularisation with lam = 30 leaves 1.0 effective draws of 200, 100% on a single one: results "
-            "rest on those few. Use a lam nearer to 0, or make more draws."
+            "Regularisation with entropy = 30 leaves 1.0 effective draws of 200, 100% on a single one: results "
+            "rest on those few. Use one nearer to 0, or make more draws."
         )
         assert caught[0].filename == __file__
 

@@ -26,11 +26,11 @@ class EffectiveSampleSizeWarning(UserWarning):
     """Weights leave so few effective draws that what is computed from them may be chance."""
 
 
-def regularize_entropy(posterior: "Posterior", lam: float) -> "Posterior":
+def regularize_entropy(posterior: "Posterior", entropy: float) -> "Posterior":
     """The draws with `entropy_weights`; warns when these leave few effective draws."""
-    weights = entropy_weights(posterior.partitions, posterior.weights, lam)
-    warn_if_few(weights, posterior.weights, f"Entropy regularisation with lam = {float(lam):g}")
-    return reweighted(posterior, weights, entropy=float(lam))
+    weights = entropy_weights(posterior.partitions, posterior.weights, entropy)
+    warn_if_few(weights, posterior.weights, f"Regularisation with entropy = {float(entropy):g}")
+    return reweighted(posterior, weights, entropy=float(entropy))
 
 
 def reweighted(posterior: "Posterior", weights: np.ndarray, **step: float) -> "Posterior":
@@ -54,10 +54,10 @@ def normalized_entropy(partitions: Partitions) -> np.ndarray:
     return np.divide(nats, np.log(np.maximum(clusters.n_clusters, 2)), out=np.zeros(len(nats)), where=several)
 
 
-def entropy_weights(partitions: Partitions, weights: np.ndarray, lam: float) -> np.ndarray:
-    """Weights (sum 1) of the draws times exp(lam S), S their `normalized_entropy`.
+def entropy_weights(partitions: Partitions, weights: np.ndarray, entropy: float) -> np.ndarray:
+    """Weights (sum 1) of the draws times exp(entropy S), S their `normalized_entropy`.
 
-    Steps 1 to 3 of the paper's Algorithm 1; no finite lam overflows, and lam = 0 returns the weights bit for bit. Cost
+    Steps 1 to 3 of the paper's Algorithm 1; no finite number overflows, and 0 returns the weights bit for bit. Cost
     O(draws x objects).
 
     Parameters
@@ -65,14 +65,14 @@ def entropy_weights(partitions: Partitions, weights: np.ndarray, lam: float) -> 
     partitions : Partitions
     weights : (n_draws,) array
         Non-negative, sum 1.
-    lam : float
+    entropy : float
         Any finite number; a negative one favours draws of unlike clusters.
     """
-    if not isinstance(lam, Real) or isinstance(lam, bool) or not np.isfinite(float(lam)):
-        raise ValueError(f"The strength of the entropy regularisation must be a finite number; got {lam!r}.")
-    if lam == 0:
+    if not isinstance(entropy, Real) or isinstance(entropy, bool) or not np.isfinite(float(entropy)):
+        raise ValueError(f"The strength of the entropy regularisation must be a finite number; got {entropy!r}.")
+    if entropy == 0:
         return weights.copy()
-    return tilted_weights(weights, float(lam) * normalized_entropy(partitions))
+    return tilted_weights(weights, float(entropy) * normalized_entropy(partitions))
 
 
 def tilted_weights(weights: np.ndarray, log_factors: np.ndarray) -> np.ndarray:
@@ -107,7 +107,7 @@ def are_few(weights: np.ndarray, before: np.ndarray) -> bool:
     return bool(left < min(FEW, _LOST * had) or dominated)
 
 
-def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: str = "a lam nearer to 0") -> None:
+def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: str = "one nearer to 0") -> None:
     """Warn when reweighting left few effective draws; see `are_few`.
 
     The warning points past the caller and the method of `Posterior` that called it, to the line of the user.
@@ -117,7 +117,7 @@ def warn_if_few(weights: np.ndarray, before: np.ndarray, what: str, *, instead: 
     weights, before : (n_draws,) array
         Weights after and before, each of sum 1.
     what : str
-        What was done: "Entropy regularisation with lam = 20".
+        What was done: "Regularisation with entropy = 20".
     instead : str
         What to try besides more draws.
     """

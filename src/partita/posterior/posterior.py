@@ -265,15 +265,16 @@ class Posterior:
 
         return hierarchy_of_draws(self, labels)
 
-    def regularize_entropy(self, lam: float) -> "Posterior":
+    def regularize_entropy(self, entropy: float) -> "Posterior":
         """The draws, weighted in favour of those whose clusters are of like size.
 
-        Weights are the old ones times exp(lam S), S = -sum_c n_c/n log_K(n_c/n) the entropy of a draw's cluster shares
-        with logarithms to base K, 0 for one cluster (Franzolini and Rebaudo 2022, Algorithm 1). A few large clusters
-        and much dust have low entropy, so lam > 0 takes weight from such draws; lam may be negative, and 0 changes
-        nothing. When few effective draws are left it warns (`EffectiveSampleSizeWarning`); `ess` says how many.
+        Weights are the old ones times exp(entropy S), S = -sum_c n_c/n log_K(n_c/n) the entropy of a draw's cluster
+        shares with logarithms to base K, 0 for one cluster (Franzolini and Rebaudo 2022, Algorithm 1). A few large
+        clusters and much dust have low entropy, so a positive number takes weight from such draws; it may be negative,
+        and 0 changes nothing. When few effective draws are left it warns (`EffectiveSampleSizeWarning`); `ess` says how
+        many.
         """
-        return regularize_entropy(self, lam)
+        return regularize_entropy(self, entropy)
 
     def sparse_share(self, threshold: float = 0.1) -> np.ndarray:
         """Share of every draw's objects that are in clusters holding at most ``threshold`` of them, (n_draws,).
