@@ -177,6 +177,11 @@ class BayesianMixture(MixtureAnswers):
         if grouping is not None:
             self._group(Grouping(**grouping))
 
+    def _contents(self) -> Any:
+        from partita.saving import contents_of
+
+        return contents_of(self)
+
     def __getstate__(self) -> dict[str, Any]:
         """All but the profile and the estimate, which are computed again where they are needed."""
         state: Any = super().__getstate__()

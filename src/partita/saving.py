@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from partita.engines.outcome import Kept
-from partita.files.container import building_from, read_container, write_container
+from partita.files.container import building_from, read_container
 from partita.files.json_options import from_json, options_from_json, to_json
-from partita.files.layout import UnknownClassError
+from partita.files.layout import Layout, UnknownClassError
 from partita.files.layouts import MIXTURE, POSTERIOR
 from partita.posterior import Posterior
 from partita.table import Origin, Schema, Table
@@ -23,8 +23,8 @@ _BLOCKS = ("numeric", "codes", "counts")
 _PLAIN_CELLS = (str, int, float, bool)
 
 
-def save(estimator: Any, path: str | os.PathLike) -> None:
-    """Write a fitted estimator to one file, all of it or nothing."""
+def contents_of(estimator: Any) -> tuple[Layout, dict[str, Any], dict[str, np.ndarray]]:
+    """What a file holds of a fitted mixture: layout, header and arrays."""
     outcome, table = estimator._outcome, estimator.table_
     posterior_header, posterior_arrays = estimator.posterior_.to_container()
     arrays = {f"table/{name}": getattr(table, name) for name in _BLOCKS}
@@ -47,7 +47,7 @@ def save(estimator: Any, path: str | os.PathLike) -> None:
         "notes": to_json(outcome.kept_notes()),
         "grouping": None if estimator._grouping is None else to_json(estimator._grouping._asdict()),
     }
-    write_container(path, MIXTURE, posterior_header | {"mixture": header}, posterior_arrays | arrays)
+    return MIXTURE, posterior_header | {"mixture": header}, posterior_arrays | arrays
 
 
 def load(path: str | os.PathLike) -> Any:

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from partita.families.base import Cells
+from partita.files.container import write_container
+from partita.files.layout import Layout
 from partita.parameters import stream_of
 from partita.posterior.membership import runners_up
 from partita.table import Schema, Table
@@ -17,7 +19,8 @@ from partita.wording import printable_errors
 class TableEstimator:
     """Reads tables, knows their columns, and answers in frames of the kind that came in.
 
-    A ``fit`` calls `_keep_table` and leaves ``labels_`` and, where it has some, ``probabilities_``.
+    A ``fit`` calls `_keep_table` and leaves ``labels_`` and, where it has some, ``probabilities_``. `_contents` says
+    what a file holds of it.
     """
 
     #: What ``fit`` leaves besides attributes that end with an underscore.
@@ -55,10 +58,12 @@ class TableEstimator:
 
         The file holds options, table, draws and estimate, and nothing that runs: see ``docs/file-format.md``.
         """
-        from partita.saving import save
-
         check_is_fitted(self)
-        save(self, path)
+        write_container(path, *self._contents())
+
+    def _contents(self) -> tuple[Layout, dict[str, Any], dict[str, np.ndarray]]:
+        """What a file holds of it: its layout, the header, and the arrays."""
+        raise NotImplementedError(f"{type(self).__name__} has no _contents, so that it cannot be saved.")
 
     def _keep_table(self, table: Table, X: Any = None) -> None:
         """Keep the table, and the names of its columns as scikit-learn reads them from ``X``."""
