@@ -53,7 +53,7 @@ class CompiledFiles(NullCache):
         key = self._key(sig, target_context.codegen())
         payload = _read_checked(self._path(key))
         if payload is not None:
-            stored_key, reduced = pickle.loads(payload)
+            stored_key, reduced = _unpickled(payload)
             if stored_key == key:  # the name is a hash of what types are called, and two may be called alike
                 return CompileResult._rebuild(target_context, *reduced)
         self.announce()
@@ -91,6 +91,14 @@ class CompiledFiles(NullCache):
     def _path(self, key: tuple) -> Path:
         address = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
         return self.folder / f"{self.function.__name__}-{address}{SUFFIX}"
+
+
+def _unpickled(payload: bytes) -> tuple[Any, Any]:
+    """What was kept; nothing where it names a class that is gone."""
+    try:
+        return pickle.loads(payload)
+    except (ImportError, AttributeError):
+        return None, None
 
 
 def _read_checked(path: Path) -> bytes | None:
