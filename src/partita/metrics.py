@@ -28,6 +28,11 @@ def binder_loss(truth: Any, found: Any, *, a: float = 1.0) -> float:
     truth, found : array-like of labels, (n_objects,)
     a : float
         Cost of a wrong split, from 0 to 2.
+
+    Examples
+    --------
+    >>> round(binder_loss([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.278
     """
     _check_cost(a)
     table = _contingency(truth, found)
@@ -50,6 +55,11 @@ def variation_of_information(truth: Any, found: Any, *, a: float = 1.0) -> float
     truth, found : array-like of labels, (n_objects,)
     a : float
         Cost of a wrong split, from 0 to 2.
+
+    Examples
+    --------
+    >>> round(variation_of_information([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.868
     """
     _check_cost(a)
     splits, merges = _conditional_entropies(_contingency(truth, found))
@@ -60,6 +70,11 @@ def nvi(truth: Any, found: Any) -> float:
     """Normalised variation of information: 1 - I(found, truth) / H(found, truth), from 0 to 1; 0/0 is 0.
 
     A metric. Vinh, Epps and Bailey (2010).
+
+    Examples
+    --------
+    >>> round(nvi([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.652
     """
     table = _contingency(truth, found)
     return _ratio(sum(_conditional_entropies(table)), _entropy(table.joint))
@@ -69,6 +84,11 @@ def nid(truth: Any, found: Any) -> float:
     """Normalised information distance: 1 - I(found, truth) / max(H(found), H(truth)), from 0 to 1; 0/0 is 0.
 
     A metric. Vinh, Epps and Bailey (2010).
+
+    Examples
+    --------
+    >>> round(nid([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.579
     """
     table = _contingency(truth, found)
     return _ratio(max(_conditional_entropies(table)), max(_entropy(table.found), _entropy(table.truth)))
@@ -78,6 +98,11 @@ def adjusted_rand(truth: Any, found: Any) -> float:
     """Adjusted Rand index: 1 for equal partitions, 0 on average for unrelated ones; scikit-learn's.
 
     Hubert and Arabie (1985).
+
+    Examples
+    --------
+    >>> round(adjusted_rand([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.242
     """
     return float(adjusted_rand_score(*_common(truth, found)))
 
@@ -86,6 +111,11 @@ def nmi(truth: Any, found: Any) -> float:
     """Normalised mutual information: I(found, truth) / sqrt(H(found) H(truth)); scikit-learn's.
 
     1 for equal partitions, 0 where only one of the two has a single cluster. Strehl and Ghosh (2002).
+
+    Examples
+    --------
+    >>> round(nmi([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.53
     """
     return float(normalized_mutual_info_score(*_common(truth, found), average_method="geometric"))
 
@@ -94,6 +124,11 @@ def purity(truth: Any, found: Any) -> float:
     """Share of objects that are of the commonest class of their cluster: (1/n) sum_k max_l n_kl.
 
     1 also where every object is a cluster of its own.
+
+    Examples
+    --------
+    >>> round(purity([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.833
     """
     table = _contingency(truth, found)
     return float(_greatest(table.joint, table.row).sum() / table.n) if table.n else 1.0
@@ -111,6 +146,11 @@ def f1_measure(truth: Any, found: Any, *, recall: Literal["found", "truth"] = "f
         What recall is averaged over. ``"found"``: R = (1/h) sum_i max_j |A_i and B_j| / |B_j|, the form that
         Wang, Domeniconi and Laskey (2010) print; many small clusters pull it down. ``"truth"``: the
         usual R = (1/k) sum_j max_i |A_i and B_j| / |B_j|, with which the measure is symmetric.
+
+    Examples
+    --------
+    >>> round(f1_measure([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 3)
+    0.667
     """
     over_found = choose("recall", recall, {"found": True, "truth": False})
     table = _contingency(truth, found)
@@ -131,6 +171,11 @@ def partition_entropy(labels: Any, *, base: float | Literal["clusters"] | None =
     base : float or "clusters", optional
         Base of the logarithm; by default nats. ``"clusters"`` is the number of clusters K: then 1 is K clusters of
         equal size, and K = 1 gives 0 (S of Franzolini and Rebaudo 2022).
+
+    Examples
+    --------
+    >>> partition_entropy([0, 0, 1, 1], base=2)
+    1.0
     """
     sizes = _sizes(label_codes(labels))
     entropy = _entropy(sizes)

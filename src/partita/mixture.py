@@ -121,6 +121,14 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     ``predict`` conditions on the statistics of the estimated partition, so ``predict(X_train)`` may differ from
     ``labels_`` for rows near a border. ``score_samples`` averages over all draws. Of "vb" and "cvb" both read the
     expected statistics under q. EM's parameters are one set, and ``predict``, ``labels_`` and ``score_samples`` agree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.repeat([[0.0, 0.0], [9.0, 9.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = Mixture(draws=50, random_state=0).fit(rows)
+    >>> model.n_clusters_, model.predict([[8.0, 10.0]]) == model.labels_[-1]
+    (2, array([ True]))
     """
 
     def __init__(

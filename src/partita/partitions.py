@@ -29,6 +29,12 @@ class Partitions:
     Labels are stored 0, 1, ... by first appearance within each partition, in the smallest signed
     integer type that holds them, and are read-only. Two rows are equal if and only if the two
     partitions are.
+
+    Examples
+    --------
+    >>> Partitions([[7, 7, 3], [5, -1, 5]]).flat
+    array([[ 0,  0,  1],
+           [ 0, -1,  0]], dtype=int8)
     """
 
     _labels: np.ndarray

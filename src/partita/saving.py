@@ -57,6 +57,15 @@ def load(path: str | os.PathLike) -> Any:
     a file is executed, and nothing is imported because a file names it. What a file cannot hold comes back as the
     default: a callable ``progress``, a ``random_state`` that is no number, a row index of other cells than text and
     numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from partita import Posterior
+    >>> path = f"{tempfile.mkdtemp()}/draws.partita"
+    >>> Posterior([[0, 0, 1], [0, 1, 1]]).save(path)
+    >>> load(path).n_draws
+    2
     """
     header, arrays = read_container(path, MIXTURE, POSTERIOR)
     with building_from(path):

@@ -86,6 +86,13 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
     References
     ----------
     Wang, Domeniconi and Laskey (2010), Nonparametric Bayesian clustering ensembles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first = np.repeat([0, 1], 10)
+    >>> NBCE(draws=50, random_state=0).fit(np.column_stack([first, 1 - first, first])).labels_
+    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
     _truncations: ClassVar[tuple[type[Prior], ...]] = (StickBreaking, FiniteDirichlet)

@@ -39,7 +39,7 @@ def state_of(model: Model, resp: np.ndarray, concentration: float, likelihood: C
 
 
 def arranged(model: Model, resp: np.ndarray, concentration: float) -> np.ndarray:
-    """The same responsibilities without components that hold nothing, sticks in order of size."""
+    """Responsibilities without components that hold nothing, sticks in order of size."""
     sizes = model.row_weights @ resp
     held = np.flatnonzero(sizes >= LEAST_SIZE)
     order = held[model.prior.best_order(sizes[held], concentration)]

@@ -89,6 +89,13 @@ class CollapsedVariational(Approximator, name="cvb"):
     ----------
     Teh, Newman and Welling (2007); Asuncion, Welling, Smyth and Teh (2009); Kurihara, Welling and Teh (2007) for sticks
     in order of size; Wang, Domeniconi and Laskey (2010), eq. 10, where sums over all labels of a column are misprinted.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> model = Mixture(engine=CollapsedVariational(n_init=2), draws=20, random_state=0)
+    >>> model.fit([[0.0], [0.1], [9.0], [9.1]]).labels_.size
+    4
     """
 
     title: ClassVar[str] = "Collapsed variational inference"

@@ -90,6 +90,15 @@ class EM(Climber, name="em"):
     References
     ----------
     Fraley and Raftery (2007) for "map"; Biernacki, Celeux and Govaert (2000) for ICL.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> from partita.priors import FiniteDirichlet
+    >>> model = Mixture(engine=EM(estimate="ml"), prior=FiniteDirichlet(n_components=2), random_state=0)
+    >>> model.fit([[0.0], [0.1], [0.2], [9.0], [9.1]]).means_.round(2)
+    array([[0.1 ],
+           [9.05]])
     """
 
     title: ClassVar[str] = "EM"

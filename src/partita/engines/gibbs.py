@@ -54,6 +54,13 @@ class Gibbs(Sampler, name="gibbs"):
     collapse_identical : bool
         Store identical rows once, with a weight. Faster where many are, but another model: they are tied to one label
         and can never be parted.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> model = Mixture(engine=Gibbs(merge_split=5), draws=20, random_state=0)
+    >>> model.fit([[0.0], [0.1], [9.0], [9.1]]).labels_.size
+    4
     """
 
     def __init__(self, *, merge_split: int = 10, collapse_identical: bool = False):

@@ -62,6 +62,13 @@ class Variational(Approximator, name="vb"):
     Blei and Jordan (2006), Variational inference for Dirichlet process mixtures; Wang, Domeniconi and Laskey (2010),
     Nonparametric Bayesian clustering ensembles, section 4.2, its update of r_nk with E log theta in place of log rho;
     Hughes and Sudderth (2013) for merge moves.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> model = Mixture(engine=Variational(n_init=2), draws=20, random_state=0)
+    >>> model.fit([[0.0], [0.1], [9.0], [9.1]]).labels_.size
+    4
     """
 
     title: ClassVar[str] = "Variational inference"

@@ -72,7 +72,7 @@ class VariationalState:
             raise ValueError("The arrays of a VariationalState do not fit together: take one that global_step made.")
 
     def of_likelihood(self, likelihood: Conjugate, stats: np.ndarray) -> "VariationalState":
-        """The same state of another likelihood, whose statistics mean the same."""
+        """The state of another likelihood, whose statistics are these numbers in another order."""
         return replace(self, likelihood=likelihood, stats=stats, expected=likelihood.expected_params(stats))
 
     @property

@@ -86,12 +86,12 @@ class Model:
         return replace(self, likelihood=self.likelihood.with_learned(**values)) if values else self
 
     def taught(self) -> "Model":
-        """The same model of the rows that take part."""
+        """The model of the rows that take part."""
         chosen = self.row_weights > 0
         return replace(self, table=self.table.take(chosen), row_weights=self.row_weights[chosen])
 
     def collapsed(self) -> tuple["Model", np.ndarray]:
-        """The same model of its different rows, each with the weight of all its copies; and which one every row is."""
+        """The model of its different rows, each with the weight of all its copies; and which one every row is."""
         first, atom = self.table.distinct_rows()
         weights = np.bincount(atom, self.row_weights).astype(np.int64)
         return replace(self, table=self.table.take(first), row_weights=weights), atom

@@ -35,7 +35,7 @@ class Clusters:
     stats: np.ndarray  # (completions, K + 1, S); several completions where missing cells were drawn
 
     def taken(self, order: np.ndarray) -> Self:
-        """The same clusters in another order (K,)."""
+        """The clusters in another order (K,)."""
         everything = np.append(order, order.size)
         return replace(self, log_seats=self.log_seats[everything], stats=self.stats[:, everything])
 

@@ -27,14 +27,14 @@ class EffectiveSampleSizeWarning(UserWarning):
 
 
 def regularize_entropy(posterior: "Posterior", lam: float) -> "Posterior":
-    """The same draws with `entropy_weights`; warns when these leave few effective draws."""
+    """The draws with `entropy_weights`; warns when these leave few effective draws."""
     weights = entropy_weights(posterior.partitions, posterior.weights, lam)
     warn_if_few(weights, posterior.weights, f"Entropy regularisation with lam = {float(lam):g}")
     return reweighted(posterior, weights, entropy=float(lam))
 
 
 def reweighted(posterior: "Posterior", weights: np.ndarray, **step: float) -> "Posterior":
-    """The same draws with other weights; the step is added to the provenance."""
+    """The draws with other weights; the step is added to the provenance."""
     steps = [*posterior.provenance.get("reweighted", []), step]
     provenance = posterior.provenance | {"reweighted": steps}
     return type(posterior)(posterior.partitions, weights=weights, traces=posterior.traces, provenance=provenance)

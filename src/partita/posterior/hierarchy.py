@@ -14,7 +14,7 @@ SMALL_SHARE = 0.03
 """Of a group's rows that would be placed in another one: groups are suggested to be one where it is more."""
 
 CO_CLUSTERING_CUT = 0.05
-"""The same where draws alone are known; `benchmarks.hierarchy` chose both."""
+"""Of co-clustering, where draws alone are known; `benchmarks.hierarchy` chose both."""
 
 OWN_SHARE = 1e-6
 """What a row's own piece has of it at least, so that a piece that no membership speaks for is merged first."""

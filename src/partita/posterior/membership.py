@@ -50,7 +50,7 @@ def membership_probabilities(labels: Any, draws: Any, weights: Any = None) -> np
 
 
 def memberships(estimate: np.ndarray, draws: Condensed) -> np.ndarray:
-    """The same from draws that are condensed already; refused where it would take more than ``MOST_CELLS`` numbers."""
+    """Probabilities from draws that are condensed already; refused where they would be more than ``MOST_CELLS``."""
     if is_large(estimate, draws):
         n_clusters = int(estimate.max()) + 1
         raise ValueError(

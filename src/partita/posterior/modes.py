@@ -22,7 +22,7 @@ MOST_DRAWS = 1000
 """Distinct draws that are searched for modes; of more these, evenly spaced in weight."""
 
 LEAST_DRAWS = 5
-"""The same in draws, where it can be told what one draw weighs."""
+"""That in draws, where it can be told what one draw weighs."""
 
 FEW_DRAWS = 20
 """Distinct draws below which a valley proves nothing, and modes must be farther apart than their draws are wide."""

@@ -44,6 +44,14 @@ class Posterior:
         Numbers that go with the draws. By default ``n_clusters`` and ``entropy`` (nats) are computed.
     provenance : mapping, optional
         Where the draws come from; anything that JSON can hold.
+
+    Examples
+    --------
+    >>> posterior = Posterior([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> posterior.estimate().labels
+    array([0, 0, 1, 1])
+    >>> posterior.n_clusters()
+    {2: 1.0}
     """
 
     def __init__(
@@ -258,7 +266,7 @@ class Posterior:
         return hierarchy_of_draws(self, labels)
 
     def regularize_entropy(self, lam: float) -> "Posterior":
-        """The same draws, weighted in favour of those whose clusters are of like size.
+        """The draws, weighted in favour of those whose clusters are of like size.
 
         Weights are the old ones times exp(lam S), S = -sum_c n_c/n log_K(n_c/n) the entropy of a draw's cluster shares
         with logarithms to base K, 0 for one cluster (Franzolini and Rebaudo 2022, Algorithm 1). A few large clusters

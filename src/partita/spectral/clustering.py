@@ -87,6 +87,13 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     ----------
     von Luxburg (2007), A tutorial on spectral clustering. Azran and Ghahramani (2006), Spectral methods for automatic
     multiscale data clustering.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.repeat([[0.0, 0.0], [9.0, 9.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 2))
+    >>> SpectralClustering(random_state=0).fit(rows).n_clusters_
+    2
     """
 
     def __init__(

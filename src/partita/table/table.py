@@ -47,6 +47,13 @@ class Table:
     ------
     TypeError, ValueError
         Blocks of another shape or kind of number than the schema says, and cells outside their range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = Table.read(pd.DataFrame({"size": [1.0, 2.0, None], "colour": ["red", "blue", "red"]}))
+    >>> table.names, table.n_rows
+    (('size', 'colour'), 3)
     """
 
     schema: Schema
