@@ -188,7 +188,7 @@ def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
 
 
 def test_bounds_checks_see_a_wrong_index(tmp_path):
-    """What `make prove` rests on; code compiled without them is not taken for code with them."""
+    """What `make bounds` rests on; code compiled without them is not taken for code with them."""
     (tmp_path / "outside.py").write_text(OUTSIDE.replace("x[0]", "x[1]"))
     script = TWO_SPECIALISATIONS.replace("scaled(out + 3, out)", CAUGHT)
     for checked, expected in (("0", [14.0, 14.0]), ("1", [-1.0, -1.0])):
