@@ -62,7 +62,11 @@ CASES = {
     "automatic": lambda: (Mixture(column_types={"code": "categorical"}, **FAST), pl.from_pandas(mixed_frame())),
     "full with drawn cells": lambda: (Mixture(prior="finite-mixtures", engine=Gibbs(merge_split=2), **FAST), numbers()),
     "diagonal": lambda: (
-        Mixture(family=Gaussian(covariance="diag", scale=[0.5, 0.4]), prior=StickBreaking(n_components=6), **FAST),
+        Mixture(family=Gaussian(covariance="diag", scale=[0.5, 0.4]), **FAST),
+        numbers(),
+    ),
+    "sticks": lambda: (
+        Mixture(family=Gaussian(covariance="known"), prior=StickBreaking(n_components=6), **FAST),
         numbers(),
     ),
     "counts": lambda: (

@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from tests.contracts.cases import EXAMPLES, Case, make
+from tests.contracts.cases import EXAMPLES, MORE, Case, make
 from tests.contracts.compiled import combine_slots, played, score
 
 from partita import NBCE, Mixture, Posterior
@@ -41,7 +41,7 @@ def main() -> None:
 def examples_by_kind() -> dict[type, list[tuple[Family, Table]]]:
     """The examples of every likelihood: one compilation, but for what only missing cells call."""
     kinds: dict[type, list[tuple[Family, Table]]] = {}
-    for family, table in EXAMPLES:
+    for family, table in [*EXAMPLES, *MORE]:
         kinds.setdefault(type(family.resolve(table)), []).append((family, table))
     return kinds
 

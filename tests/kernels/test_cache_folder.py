@@ -10,6 +10,8 @@ from tests.volumes import long
 
 from partita.kernels.cache_folder import cache_folder
 
+pytestmark = pytest.mark.xdist_group("cache folder")  # one folder is filled for all
+
 NO_HOME = """
 import os, pwd
 os.environ.pop("HOME", None), os.environ.pop("XDG_CACHE_HOME", None)

@@ -6,7 +6,9 @@ import pytest
 from tests.contracts.cases import CORRELATED, EXAMPLES, MORE, counts, numbers, plain
 
 from partita.families import Categorical, Count, Gaussian, Mixed
-from partita.priors import PRIORS, GibbsType, GibbsTypePrior, StickBreakingPrior
+from partita.priors import PRIORS, GibbsType
+from partita.priors.gibbs_type import GibbsTypePrior
+from partita.priors.stick_state import StickBreakingPrior
 from partita.table import Table
 
 

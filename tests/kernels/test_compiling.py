@@ -123,6 +123,19 @@ def test_an_edit_of_a_callee_in_another_file_takes_effect(copied):
 
 
 @long
+def test_code_of_modules_that_were_loaded_before_an_edit_is_not_kept_as_that_of_the_edit(copied, tmp_path):
+    package, densities = copied
+    callee = package / "kernels" / "algebra.py"
+    loaded = DENSITIES.replace(
+        "family, table =", f"open({str(callee)!r}, 'a').write({DOUBLED_RISING!r})\nfamily, table ="
+    )
+    (_, before, _), _ = run(loaded, tmp_path / "cache", PYTHONPATH=str(package.parent))
+    after, n_compiled = densities()
+    assert n_compiled == 2
+    assert not np.allclose(after, before)
+
+
+@long
 def test_an_edit_of_the_family_takes_effect(copied):
     package, densities = copied
     original, _ = densities()
@@ -175,7 +188,7 @@ def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
 
 
 def test_bounds_checks_see_a_wrong_index(tmp_path):
-    """What `make prove` rests on; code compiled without them is not taken for code with them."""
+    """What `make bounds` rests on; code compiled without them is not taken for code with them."""
     (tmp_path / "outside.py").write_text(OUTSIDE.replace("x[0]", "x[1]"))
     script = TWO_SPECIALISATIONS.replace("scaled(out + 3, out)", CAUGHT)
     for checked, expected in (("0", [14.0, 14.0]), ("1", [-1.0, -1.0])):
@@ -184,6 +197,7 @@ def test_bounds_checks_see_a_wrong_index(tmp_path):
         assert (values, n_compiled) == (expected, 2)
 
 
+@long
 def test_code_that_refers_to_an_address_is_not_kept(tmp_path):
     (tmp_path / "outside.py").write_text(ADDRESS)
     for _ in range(2):

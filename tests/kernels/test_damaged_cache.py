@@ -1,5 +1,6 @@
 """Compiled code that is damaged on disk is compiled again, and the cache is whole afterwards."""
 
+import hashlib
 import pickle
 import shutil
 
@@ -15,6 +16,7 @@ def flip(content, position):
     return content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
 
 
+GONE = b"cpartita.families.nowhere\nRows\n."
 DAMAGES = {
     "empty": lambda content: b"",
     "cut": lambda content: content[: len(content) // 2],
@@ -23,6 +25,7 @@ DAMAGES = {
     "a bit of the code": lambda content: flip(content, len(content) // 2),
     "a bit of the checksum": lambda content: flip(content, 7),
     "another file": lambda content: np.random.default_rng(1).bytes(len(content)),
+    "of a class that is gone": lambda content: hashlib.sha256(GONE).digest() + GONE,
 }
 
 

@@ -12,6 +12,8 @@ from partita.kernels.dispatch import implements
 from partita.kernels.search import place, score, value
 from partita.posterior import Loss, Posterior
 
+pytestmark = pytest.mark.xdist_group("own loss")  # compiled once
+
 
 class Transfers(NamedTuple):
     """Weights of pairs of atoms to be together, less 1/2, and where each atom is."""

@@ -15,7 +15,8 @@ from partita.kernels.names import (
     permute_labels,
     replace_slot,
 )
-from partita.priors import DirichletProcess, StickBreaking, StickBreakingPrior
+from partita.priors import DirichletProcess, StickBreaking
+from partita.priors.stick_state import StickBreakingPrior
 from partita.priors.stick_sums import MAX_STATES
 
 

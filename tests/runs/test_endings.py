@@ -156,6 +156,7 @@ def test_closed_streams_do_not_cost_the_result(warm, tmp_path):
     assert (tmp_path / "out" / "labels.csv").exists()
 
 
+@long
 def test_a_reader_that_goes_away_does_not_cost_the_result(warm, tmp_path):
     arguments = ["cluster", warm, "--ignore", "id", "--draws", "30", "--out", tmp_path / "out"]
     with start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:

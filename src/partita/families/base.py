@@ -276,7 +276,7 @@ class Conjugate(ABC):
         return bool(self.learned)
 
     def with_learned(self, **values: float) -> "Conjugate":
-        """The same model at other values of what is ``learned``."""
+        """The model at other values of what is ``learned``."""
         return self
 
     def log_hyperprior(self) -> float:
@@ -284,11 +284,11 @@ class Conjugate(ABC):
         return 0.0
 
     def redrawn(self, rng: np.random.Generator, stats: np.ndarray) -> "Conjugate":
-        """The same model, one Markov step of what is ``learned`` given the clusters' statistics."""
+        """The model after one Markov step of what is ``learned`` given the clusters' statistics."""
         return self
 
     def relearned(self, stats: np.ndarray) -> "Conjugate":
-        """The same model, what is ``learned`` where the sum of log_marginal plus ``log_hyperprior`` is largest."""
+        """The model with what is ``learned`` where the sum of log_marginal plus ``log_hyperprior`` is largest."""
         return self
 
     @abstractmethod

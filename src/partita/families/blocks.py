@@ -13,7 +13,7 @@ def row_blocks(rows: Any, n_rows: int, size: int) -> Iterator[tuple[slice, Any]]
 
 
 def row_block(rows: Any, start: int, stop: int) -> Any:
-    """The same NamedTuple of arrays, nested or not, restricted to some rows."""
+    """Some rows of a NamedTuple of arrays, nested or not."""
     if isinstance(rows, np.ndarray):
         return rows[start:stop]
     return type(rows)(*(row_block(part, start, stop) for part in rows))

@@ -287,7 +287,7 @@ class DirichletCategorical(Conjugate):
         return self.with_learned(pseudocount=counts.best(self.hyperprior, self.pseudocount[0]))
 
     def with_learned(self, **values: float) -> "DirichletCategorical":
-        """The same model with ``pseudocount`` in all columns."""
+        """The model with ``pseudocount`` in all columns."""
         if not values:
             return self
         everywhere = np.full_like(self.pseudocount, values["pseudocount"])

@@ -30,7 +30,7 @@ class Group(NamedTuple):
     columns: np.ndarray
 
     def fixed(self, table: Table) -> "Group":
-        """The same columns, nothing learned of them unasked."""
+        """The columns, nothing learned of them unasked."""
         return Group(self.family.fixed(table, self.columns), self.columns)
 
 

@@ -163,7 +163,7 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         return PrecisionEvidence(1, n, self.dof + n, mean**2 / spread)
 
     def with_learned(self, **values: float) -> Self:
-        """The same model at these values, sharing the tables that they leave as they are."""
+        """The model at these values, sharing the tables that they leave as they are."""
         if values:
             _ = self._normaliser
         other = super().with_learned(**values)

@@ -106,7 +106,7 @@ def _log_factor(stretch, z):
 
 @numba.njit(fastmath=REASSOCIATE)
 def _log_product(x, i, mean, stretch, slot, side):
-    """The same in one slot, for w = 1 or -1."""
+    """The log of the product of a row's factors in one slot, for w = 1 or -1."""
     d = x.shape[1]
     total = 0.0
     for start in range(0, d, OWN_FACTORS_PER_LOG):

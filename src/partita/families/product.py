@@ -54,7 +54,7 @@ class Product(Conjugate):
         self.names = (*BUILT_IN, *names)
 
     def _with(self, blocks: Sequence[Any]) -> "Product":
-        """The same blocks with other numbers."""
+        """The blocks with other numbers."""
         other = Product(blocks, self.names[len(BUILT_IN) :])
         vars(other)["_ends"] = self._ends
         return other

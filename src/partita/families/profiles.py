@@ -57,7 +57,7 @@ def median_estimate(posterior: Any) -> Estimate:
 
 
 def root(estimate: Estimate) -> Estimate:
-    """The same for the square root: medians and quantiles follow."""
+    """The estimate of the square root: medians and quantiles follow."""
     return Estimate(*map(np.sqrt, estimate))
 
 

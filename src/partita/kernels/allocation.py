@@ -32,7 +32,7 @@ def new_allocation(row_weights: np.ndarray, n_slots: int) -> Allocation:
 
 
 def grown_allocation(allocation: Allocation, n_slots: int) -> Allocation:
-    """The same seats with room for ``n_slots`` slots."""
+    """The seats as they are, with room for ``n_slots`` slots."""
     sizes = np.zeros(n_slots, dtype=np.int64)
     sizes[: allocation.sizes.shape[0]] = allocation.sizes
     return allocation._replace(sizes=sizes, scores=np.zeros(n_slots), prior_scores=np.zeros(n_slots))

@@ -110,8 +110,20 @@ def _fingerprint(outside: tuple[Path, ...], settings: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for part in (numba.__version__, llvmlite.__version__, np.__version__, sys.version, *settings):
         digest.update(part.encode())
-    inside = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
-    for path in [*inside, *outside]:
+    digest.update(_OF_PACKAGE)
+    for path in outside:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _digest_of_package() -> bytes:
+    digest = hashlib.sha256()
+    for path in (path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))):
+        digest.update(str(path.relative_to(_PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+# Taken as the modules are loaded: an edit that follows must not name the folder of what they compile to.
+_OF_PACKAGE = _digest_of_package()

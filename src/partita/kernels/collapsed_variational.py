@@ -62,7 +62,7 @@ def first_order_sweep(rows, state, seats, row_weights, resp, sizes, scratch):  #
 def second_order_sweep(
     rows, state, spread, seats, row_weights, resp, sizes, variances, scratch
 ):  # OUT: state, spread, resp, sizes, variances
-    """The same with the second-order term of every logarithm; ``spread`` holds the variances of the statistics."""
+    """As `first_order_sweep`, with second-order terms of logarithms; ``spread`` holds variances of the statistics."""
     moved, entropy = 0.0, 0.0
     for i in range(resp.shape[0]):
         entropy += row_weights[i] * row_entropy(resp[i])
@@ -186,7 +186,7 @@ def expected_seats(seats, sizes, out):
 
 @numba.njit
 def stick_seats(a, n_sticks, sizes, out):
-    """The same for sticks: (1 + N_k) / (1 + a + N_{>=k}) prod_{h<k} (a + N_{>h}) / (1 + a + N_{>=h}); the last is 1."""
+    """Seats of sticks: (1 + N_k) / (1 + a + N_{>=k}) prod_{h<k} (a + N_{>h}) / (1 + a + N_{>=h}); the last is 1."""
     from_here = 0.0
     for k in range(sizes.shape[0]):
         from_here += sizes[k]

@@ -144,7 +144,7 @@ def prior_weights(prior, sizes, n_slots, empty, out):
 
 @generic("prior")
 def log_prior_weights(prior, sizes, n_slots, empty, w, out):
-    """The same in logs for ``w`` rows that go to one slot together."""
+    """Logs of `prior_weights` for ``w`` rows that go to one slot together."""
 
 
 @generic("prior")

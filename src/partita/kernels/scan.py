@@ -94,7 +94,7 @@ def score(rows, i, w, state, prior, allocation, n_slots, own, opening):
 
 @numba.njit
 def score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening):
-    """The same in logs."""
+    """Logs of what a place weighs, where weights would leave the range of a float."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
     log_weights(rows, i, w, state, sizes, n_slots, own, scores)
     log_prior_weights(prior, sizes, n_slots, opening, w, prior_scores)
@@ -103,7 +103,7 @@ def score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening):
 
 @numba.njit
 def score_observed(rows, i, state, prior, allocation, n_slots, opening):
-    """The same for a row with gaps, from its observed cells; the row is in no slot."""
+    """Logs for a row with gaps, from its observed cells; the row is in no slot."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
     empty_value = log_predictive_observed(rows, i, state, opening)
     for k in range(n_slots):

@@ -7,12 +7,11 @@ from partita.priors.dirichlet_process import DirichletProcess
 from partita.priors.finite_dirichlet import FiniteDirichlet
 from partita.priors.finite_mixtures import FiniteMixtures
 from partita.priors.flat import Flat
-from partita.priors.gibbs_type import GibbsType, GibbsTypePrior
+from partita.priors.gibbs_type import GibbsType
 from partita.priors.hyperpriors import Gamma
 from partita.priors.measures import Measure
 from partita.priors.pitman_yor import PitmanYor
 from partita.priors.stick_breaking import StickBreaking
-from partita.priors.stick_state import StickBreakingPrior
 
 PRIORS: dict[str, Any] = Prior.known
 
@@ -24,10 +23,8 @@ __all__ = [
     "Flat",
     "Gamma",
     "GibbsType",
-    "GibbsTypePrior",
     "Measure",
     "PitmanYor",
     "Prior",
     "StickBreaking",
-    "StickBreakingPrior",
 ]

@@ -58,7 +58,7 @@ class Gamma(Named, kind="hyperprior", name="gamma"):
         return self.shape * scaled - np.exp(scaled) - gammaln(self.shape)
 
     def log_weight_of_log(self, log_x: float) -> float:
-        """The same of one number, but for a constant: what a Markov step needs."""
+        """The log density of one number, but for a constant: what a Markov step needs."""
         x = math.exp(log_x)
         return self.shape * log_x - self.rate * x if x >= self.least else -math.inf
 

@@ -61,7 +61,7 @@ def _whiten(cell, a, mean, root, away, white):
 
 @entry
 def share_out_columns(x, row_weights, log_weights, mean, root, offset, scratch, sizes, stats):
-    """The same where columns are independent, ``stats`` (K, 3 d); cells that are NaN are left out.
+    """As `share_out_gaussian` where columns are independent, ``stats`` (K, 3 d); cells that are NaN are left out.
 
     A cell adds offset - ((x - m) root)^2 / 2, all of them (d, K). Cost: n K d multiply-adds.
     """

@@ -194,7 +194,7 @@ class LearnsScale:
         return model
 
     def with_learned(self, **values: float) -> Self:
-        """The same model with ``scale``, the multiplier, and ``mean_precision`` of all columns at these values."""
+        """The model with ``scale``, the multiplier, and ``mean_precision`` of all columns at these values."""
         if not values:
             return self
         other = object.__new__(type(self))  # copy.copy takes five times as long
