@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.volumes import long
 
 from partita.families import FAMILIES, Categorical, Conjugate, Count, Family, Gaussian, Mixed
 from partita.kernels.gibbs import complete_rows, refresh_slots
@@ -144,8 +145,10 @@ EXAMPLES = [pair for kind in (_BUILT_IN | TOY).values() for pair in kind.example
 
 def _param(number: int, pair: tuple[Family, Table]) -> Any:
     likelihood = pair[0].resolve(pair[1])
-    kind = type(likelihood).__name__ + "".join(type(block).__name__ for block in getattr(likelihood, "blocks", ())[5:])
-    return pytest.param(pair, id=f"{kind}-{number}", marks=pytest.mark.xdist_group(kind))
+    strangers = [type(block).__name__ for block in getattr(likelihood, "blocks", ())[5:]]  # compiled for these tests
+    kind = type(likelihood).__name__ + "".join(strangers)
+    marks = [pytest.mark.xdist_group(kind), *([long] if strangers else [])]
+    return pytest.param(pair, id=f"{kind}-{number}", marks=marks)
 
 
 def _may_draw_cells(pair: tuple[Family, Table]) -> bool:

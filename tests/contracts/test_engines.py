@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
+from tests.volumes import short_and_long
 
 import partita
 from partita import Mixture
@@ -89,15 +90,16 @@ class TestEveryEngine:
 
 
 @pytest.mark.parametrize("name", TOYS)
-def test_an_engine_of_others_is_exact(name):
+@short_and_long("n_draws", 500, 3000)
+def test_an_engine_of_others_is_exact(name, n_draws):
     """The enumeration by definition, the chain within what its draws can tell."""
-    model = mixture(name, draws=3000).fit(ROWS)
+    model = mixture(name, draws=n_draws).fit(ROWS)
     taught = model._model.taught()
     exact = exact_posterior(subset_log_marginals(taught.likelihood, taught.shared_rows), taught.prior)
     seen = model._model.row_weights > 0
     found = np.asarray(model.posterior_.similarity())[np.ix_(seen, seen)]
-    n_draws = np.inf if name == "enumerated" else model.diagnostics_.table["n_clusters"]["ess"]
-    error = 1e-10 + 5.0 * 0.5 / np.sqrt(n_draws)
+    effective = np.inf if name == "enumerated" else model.diagnostics_.table["n_clusters"]["ess"]
+    error = 1e-10 + 5.0 * 0.5 / np.sqrt(effective)
     np.testing.assert_allclose(found, exact.similarity(), atol=error)
 
 

@@ -119,7 +119,7 @@ every_learner = pytest.mark.parametrize(
 )
 
 
-def exact_joint(learner, prior, log_grids):
+def exact_joint(learner, prior, log_grids=LOG_GRIDS):
     """Posterior of every partition, and the posterior density (grid,) of the log of every learned number."""
     likelihood = learner.likelihood
     names = list(likelihood.learned)

@@ -10,8 +10,9 @@ from tests.engines.models import Example
 from tests.engines.test_learned_scale import Learner, exact_joint
 from tests.families.copied_family import Copied
 from tests.mixtures import quick, unconverged_is_fine
-from tests.oracles.agreement import N_BATCHES, compare_partitions
+from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
+from tests.volumes import long
 
 import partita
 from partita import Mixture
@@ -26,7 +27,11 @@ from partita.table import Table
 
 KNOWN = Gaussian(covariance="known", variance=0.4)
 PRIOR = DirichletProcess(concentration=1.0)
-beside = pytest.mark.xdist_group("ProductGammaExponential")
+
+
+def beside(test):
+    """Long: the engines' loops are compiled for the built-in blocks and the stranger together."""
+    return long(pytest.mark.xdist_group("ProductGammaExponential")(test))
 
 
 def people(n=60, seed=7):
@@ -84,6 +89,7 @@ def test_the_classes_within_a_tuple_decide_which_code_is_run():
     assert WaitingState in _tuple_classes((1, likelihood.state(2)))
 
 
+@long
 def test_two_strangers_of_one_class_are_two_blocks():
     table = Table.read(np.exp(numbers(6, 3)), standardize=False)
     two = make(Mixed(families={"x0": Waiting(shape=2.0), "x2": Waiting(rate=3.0), "x1": KNOWN}), table)
@@ -162,8 +168,8 @@ def test_partitions_and_learned_numbers_are_from_the_exact_posterior(monkeypatch
     assert agreement.agrees, agreement
     assert logs.keys() == {"rate", "pseudocount"}
     for name, draws in logs.items():
-        means = draws.reshape(N_BATCHES, -1).mean(axis=1)
-        error = means.std(ddof=1) / np.sqrt(N_BATCHES)
+        means = batch_means(draws)
+        error = means.std(ddof=1) / np.sqrt(len(means))
         assert abs(means.mean() - densities[name] @ test_learned_scale.LOG_GRIDS[name]) < 4.5 * error, name
 
 
@@ -173,7 +179,9 @@ def test_partitions_and_learned_numbers_are_from_the_exact_posterior(monkeypatch
 @pytest.mark.xdist_group("copied")
 @unconverged_is_fine
 @pytest.mark.parametrize(
-    "options", [{}, {"engine": "vb"}, {"engine": EM(), "prior": FiniteDirichlet(n_components=3)}], ids=repr
+    "options",
+    [pytest.param({}, marks=long), {"engine": "vb"}, {"engine": EM(), "prior": FiniteDirichlet(n_components=3)}],
+    ids=repr,
 )
 def test_a_copy_of_a_block_answers_as_the_block(options):
     X, _ = people()
@@ -257,6 +265,7 @@ def test_numbers_of_a_family_alone_stay_as_they_are(monkeypatch):
 # --- the second order of collapsed variational inference -------------------------------------------------
 
 
+@long
 @pytest.mark.xdist_group("Product")
 def test_categories_in_mixed_have_the_second_order_of_categories_alone():
     words = np.array([list("aabbabba"), list("ppqqpqrr"), list("uvuvuvuv")], dtype=object).T
