@@ -10,7 +10,7 @@ from tests.engines.models import Example
 from tests.engines.test_learned_scale import Learner, exact_joint
 from tests.families.copied_family import Copied
 from tests.mixtures import quick, unconverged_is_fine
-from tests.oracles.agreement import N_BATCHES, compare_partitions
+from tests.oracles.agreement import compare_partitions, n_batches
 from tests.oracles.enumeration import exact_posterior, run_gibbs
 
 import partita
@@ -162,8 +162,8 @@ def test_partitions_and_learned_numbers_are_from_the_exact_posterior(monkeypatch
     assert agreement.agrees, agreement
     assert logs.keys() == {"rate", "pseudocount"}
     for name, draws in logs.items():
-        means = draws.reshape(N_BATCHES, -1).mean(axis=1)
-        error = means.std(ddof=1) / np.sqrt(N_BATCHES)
+        means = draws.reshape(n_batches(draws.size), -1).mean(axis=1)
+        error = means.std(ddof=1) / np.sqrt(means.size)
         assert abs(means.mean() - densities[name] @ test_learned_scale.LOG_GRIDS[name]) < 4.5 * error, name
 
 
