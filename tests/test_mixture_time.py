@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from partita import Mixture, fitting
+from partita import Mixture
+from partita.engines import sampler
 from partita.options import READING_SHARE, plan_from
 from partita.running.clock import running_seconds
 
@@ -17,13 +18,13 @@ def test_a_part_of_the_time_is_left_for_reading_the_draws():
 
 def test_the_estimate_is_told_when_the_time_is_over(monkeypatch):
     told = []
-    estimate = fitting.estimate
+    estimate = sampler.estimate
 
     def watched(partitions, weights, loss, options, **more):
         told.append(options.deadline)
         return estimate(partitions, weights, loss, options, **more)
 
-    monkeypatch.setattr(fitting, "estimate", watched)
+    monkeypatch.setattr(sampler, "estimate", watched)
     x = np.random.default_rng(0).normal(size=(20, 1))
     before = running_seconds()
     with pytest.warns(ConvergenceWarning):

@@ -3,15 +3,16 @@
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 _SHOWN = 3
 _LONGEST = 100  # letters of one item
 
 
-def name_rows(rows: np.ndarray) -> str:
+def name_rows(rows: "np.ndarray") -> str:
     """First three row numbers and how many more there are: ``rows 17, 204, 911 and 5 more``."""
     return f"{'row' if len(rows) == 1 else 'rows'} {name_some([int(r) for r in rows[:_SHOWN]], len(rows))}"
 

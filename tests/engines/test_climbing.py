@@ -18,6 +18,7 @@ class Scripted:
     keeps_objective: bool = True
     tol: float = 1e-3
     max_iter: int = 50
+    keep_iterations: bool = False
 
     def init(self, rng, model):
         return 0

@@ -12,6 +12,7 @@ from partita import Mixture
 from partita.engines import EM, CollapsedVariational, Variational
 from partita.priors import FiniteDirichlet
 from partita.running import progress
+from partita.running.crew import Crew
 
 ROWS = np.random.default_rng(5).normal(size=(60, 2)) + np.repeat([[0.0, 0.0], [2.0, 1.0], [0.0, 3.0]], 20, axis=0)
 ENGINES = [EM(n_init=3, tol=0.0), Variational(n_init=3, tol=0.0), CollapsedVariational(n_init=3, tol=0.0)]
@@ -42,15 +43,21 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch, engine, n_jobs):
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 def test_ctrl_c_is_heard(monkeypatch, engine):
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    once = threading.Semaphore(1)
-    step = type(engine).step
+    once, heard = threading.Semaphore(1), threading.Event()
+    step, note = type(engine).step, Crew._interrupt
 
     def interrupted(self, *rest):
         if once.acquire(blocking=False):
             os.kill(os.getpid(), signal.SIGINT)
+            assert heard.wait(60.0)
         return step(self, *rest)
 
+    def noted(crew):
+        heard.set()
+        return note(crew)
+
     monkeypatch.setattr(type(engine), "step", interrupted)
+    monkeypatch.setattr(Crew, "_interrupt", noted)
     try:
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             model = mixture(engine.__class__(tol=0.0, max_iter=10**6)).fit(ROWS)

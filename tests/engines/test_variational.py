@@ -315,7 +315,7 @@ def test_a_blob_that_was_split_is_merged(prior):
 def test_blobs_are_recovered_from_many_components():
     x, truth = make_blobs(4000, 4, centers=12, cluster_std=0.7, center_box=(-12, 12), random_state=7)
     engine = Variational(truncation=50)
-    model = model_of(Table.read(x), Gaussian(), engine.priors(DirichletProcess())[0])
+    model = model_of(Table.read(x), Gaussian(), engine.prior_for(DirichletProcess()))
     climb = Climb(engine, model, np.random.SeedSequence(1), 0)
     climb.run(lambda: False, lambda climb: None)
     assert climb.converged
@@ -345,14 +345,16 @@ def test_settled_only_when_no_pair_gains():
 def test_which_priors_it_runs():
     engine = Variational(truncation=17)
     hyper = Gamma(2.0, 3.0)
-    assert engine.priors(DirichletProcess(concentration=hyper)) == [StickBreaking(n_components=17, concentration=hyper)]
-    assert engine.priors(PRIORS[0]) == [PRIORS[0]]
+    assert engine.prior_for(DirichletProcess(concentration=hyper)) == StickBreaking(
+        n_components=17, concentration=hyper
+    )
+    assert engine.prior_for(PRIORS[0]) is PRIORS[0]
     with pytest.raises(
         ValueError, match="Variational runs DirichletProcess, StickBreaking and FiniteDirichlet, not Pit"
     ):
-        engine.priors(PitmanYor(concentration=1.0, discount=0.2))
+        engine.prior_for(PitmanYor(concentration=1.0, discount=0.2))
     with pytest.raises(ValueError, match="several numbers"):
-        engine.priors(FiniteDirichlet(n_components=[2, 3]))
+        engine.prior_for(FiniteDirichlet(n_components=[2, 3]))
 
 
 @pytest.mark.parametrize(

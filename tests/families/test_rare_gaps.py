@@ -5,7 +5,8 @@ import pytest
 from tests.contracts.cases import make, numbers, plain
 from tests.contracts.test_family_likelihood import expected_by_loops, scipy_log_density, some_params, some_shares
 
-from partita.families import Gaussian, multivariate_normal, rare_gaps
+from partita.families import Gaussian
+from partita.families.algebra import multivariate_normal, rare_gaps
 from partita.families.algebra.gaps import batches_by_number, common_and_rare
 from partita.families.algebra.multivariate_normal import expected_moments, normal_log_densities
 

@@ -13,11 +13,10 @@ from partita.posterior import (
     Binder,
     Posterior,
     VILowerBound,
-    comparing,
-    expected,
     least_expected,
     losses_to_draws,
 )
+from partita.posterior.estimate import comparing, expected
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])

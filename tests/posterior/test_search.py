@@ -19,11 +19,10 @@ from partita.posterior import (
     Posterior,
     VILowerBound,
     ZeroOne,
-    descent,
     least_expected,
 )
 from partita.posterior.condensing import condense
-from partita.posterior.estimate import Options, estimate
+from partita.posterior.estimate import Options, descent, estimate
 from partita.posterior.estimate.descent import Problem
 from partita.posterior.estimate.limits import Limits
 from partita.running.clock import running_seconds

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from tests.runs.conftest import process
 
-from partita import Posterior, atomic
+from partita import Posterior
+from partita.files import atomic
 from partita.posterior import membership
 from partita.posterior.estimate.losses import LOSSES
 from partita.posterior.membership import runners_up

@@ -1,6 +1,7 @@
 """What a run says, in words that hold at the edges."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,7 @@ def test_large_numbers_are_written_out():
 def test_draws_that_determine_nothing_come_first():
     run = run_of(np.random.default_rng(1).normal(size=(40, 1)))
     draws = np.arange(40)[None] % np.array([[5], [6], [7], [5], [6], [7]])
-    run.model._posterior = Posterior(draws)
+    run.model._outcome = replace(run.model._outcome, posterior=Posterior(draws))
     run.model.labels_, run.model.probabilities_ = np.zeros(40, dtype=np.int64), np.ones((40, 1))
     run.model.n_clusters_ = 1
     first, second, *_ = said_of(run)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,7 +38,7 @@ class Crew:
         self.n_workers = effective_n_jobs(n_jobs)
         self.deadline = running_seconds() + seconds if deadline is None else deadline
         self.interrupted = False
-        self._stop = Event()
+        self._stopping = False
 
     def listening(self) -> AbstractContextManager[None]:
         """Where Ctrl-C is noted instead of raised, the first time."""
@@ -47,7 +46,7 @@ class Crew:
 
     def is_over(self, deadline: float | None = None) -> bool:
         """Whether work should end after its present step: at the deadline, or at one of its own."""
-        return self._stop.is_set() or running_seconds() > (self.deadline if deadline is None else deadline)
+        return self._stopping or running_seconds() > (self.deadline if deadline is None else deadline)
 
     def run(self, work: Callable[[T], None], items: Sequence[T], at_once: int | None = None) -> None:
         """Call ``work`` with every item, as many at a time as there are workers; return when all have ended.
@@ -59,8 +58,7 @@ class Crew:
             try:
                 work(item)
             except KeyboardInterrupt:  # of a progress callback
-                self.interrupted = True
-                self._stop.set()
+                self.interrupted = self._stopping = True
 
         with ThreadPoolExecutor(max(1, min(at_once or self.n_workers, len(items)))) as pool:
             futures = [pool.submit(task, item) for item in items]
@@ -90,10 +88,10 @@ class Crew:
             except KeyboardInterrupt:
                 self.interrupted = True
             if self.interrupted or any(future.exception() for future in done):
-                self._stop.set()
+                self._stopping = True
                 return
 
     def _interrupt(self) -> bool:
         """Note an interruption from the keyboard; whether it was the first."""
-        first, self.interrupted = not self.interrupted, True
+        first, self.interrupted, self._stopping = not self.interrupted, True, True
         return first
