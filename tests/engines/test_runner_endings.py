@@ -69,7 +69,7 @@ def test_an_interruption_keeps_what_was_drawn(n_jobs):
     assert posterior.provenance["stopped"] == "interrupted"
     assert posterior.provenance["seconds"] < 60
     n_draws = posterior.partitions.shape[1]
-    assert n_draws >= (40 if n_jobs == 2 else 1)
+    assert max(posterior.provenance["sweeps"]) >= 40
     assert n_draws == min(posterior.provenance["sweeps"])
     same = count(draws=n_draws, warmup=0, chains=2)
     shortest = int(np.argmin(posterior.provenance["sweeps"]))
