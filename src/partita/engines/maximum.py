@@ -44,7 +44,8 @@ def maximize(engine: "EM", model: Model, plan: Plan, seed: np.random.SeedSequenc
         _require_rows(taught, prior.n_components)
     seeds = [[_seed(seed, prior.n_components, start) for start in range(engine.n_init)] for prior in priors]
     criterion = engine.select or "bic"
-    tops = [_best(engine, climbs, criterion) for climbs in _climbed(engine, taught, priors, seeds, plan, seed)]
+    climbed = _climbed(engine, taught, priors, seeds, plan, seed, criterion)
+    tops = [_best(engine, climbs, criterion) for climbs in climbed]
     values = {prior.n_components: top.criteria[criterion] for prior, top in zip(priors, tops)}
     chosen = min(range(len(tops)), key=lambda k: (tops[k].criteria[criterion], k))
     selection = {} if engine.select is None else values
@@ -58,6 +59,7 @@ def _climbed(
     seeds: list[list[np.random.SeedSequence]],
     plan: Plan,
     seed: np.random.SeedSequence,
+    criterion: str,
 ) -> list[list[Climb]]:
     """The starts of every candidate; of many rows they climb on a sample first, and the best of them goes on."""
     crew = Crew(plan.n_jobs, plan.engine_time)
@@ -67,9 +69,9 @@ def _climbed(
     samples = [sample.with_prior(prior) for prior in priors]
     if sample is model:
         return climb_all(engine, samples, seeds, plan, crew=crew)
-    hasty = clone(engine).set_params(tol=max(engine.tol, SETTLING_TOL))
+    hasty = clone(engine).set_params(tol=max(engine.tol, SETTLING_TOL), keep_iterations=False)
     settled = climb_all(hasty, samples, seeds, plan, crew=crew)
-    states = [[max(climbs, key=lambda climb: climb.objective).state] for climbs in settled]
+    states = [[_best(engine, climbs, criterion).climb.state] for climbs in settled]
     _ = model.shared_rows
     candidates = [model.with_prior(prior) for prior in priors]
     return climb_all(engine, candidates, seeds, plan, states=states, crew=crew)

@@ -69,7 +69,7 @@ class Sampler(Engine):
         plan = self.planned(plan)
         posterior, states = sample(self, model, plan, seed)
         outcome = outcome_of_draws(self, model, posterior, plan, seed)
-        words = doubt(plan, posterior, posterior.diagnostics())
+        words = doubt(plan, posterior, outcome.diagnostics)  # type: ignore[arg-type]
         return replace(outcome, state=states, warnings=(words,) if words else ())
 
     def check_notes(self, notes: Mapping[str, Any]) -> None:
