@@ -138,3 +138,8 @@ class TestRefusals:
         posterior = Posterior([[0, 0, 1]], provenance={"total_weight": 5})
         with pytest.raises(ValueError, match=r"a fit with sample_weight \(sum 5\)"):
             posterior.sensitivity([1.0], prior=DirichletProcess(concentration=1.0))
+
+    def test_a_sum_of_weights_that_is_no_number(self):
+        posterior = Posterior([[0, 0, 1]], provenance={"total_weight": "\x1b[31m"})
+        with pytest.raises(ValueError, match="a sum of sample_weight that is no whole number"):
+            posterior.sensitivity([1.0], prior=DirichletProcess(concentration=1.0))

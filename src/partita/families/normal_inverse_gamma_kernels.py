@@ -139,9 +139,10 @@ def _log_predictive_cell(x, w, state, slot, j):
 @numba.njit
 def _constant(state, slot, j, w, log_gamma_ratio):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
-    k, b = state.hyper[0, j] + state.stats[slot, j], state.scale[slot, j]
-    constant = log_gamma_ratio + 0.5 * np.log(k / (k + w)) - 0.5 * w * (LOG_PI + np.log(b))
-    return constant, k * w / ((k + w) * b)
+    n, b = state.stats[slot, j], state.scale[slot, j]
+    before, after = state.hyper[0, j] + n, state.hyper[0, j] + (n + w)  # never 0, however weak the prior
+    constant = log_gamma_ratio + 0.5 * np.log(before / after) - 0.5 * w * (LOG_PI + np.log(b))
+    return constant, before * w / (after * b)
 
 
 @implements(add, GammaState)
@@ -169,7 +170,7 @@ def _refresh(state, slot):
         plus += state.constant[slot, 0, j]
         if n >= 1.0:
             state.constant[slot, 1, j] = half_log - _log_normaliser(state.normaliser, state.hyper, n - 1.0, j)
-            state.stretch[slot, 1, j] = -k / ((k - 1.0) * b)
+            state.stretch[slot, 1, j] = -k / ((state.hyper[0, j] + (n - 1.0)) * b)
             minus += state.constant[slot, 1, j]
     state.total[slot, 0] = plus
     state.total[slot, 1] = minus

@@ -60,9 +60,9 @@ def _log_predictive(rows, i, w, state, slot):
     if d == 0:
         return 0.0
     n = state.stats[slot, 0]
-    k, v = state.hyper[0] + n, state.hyper[1] + n
+    step, v = _step(state, slot, w), state.hyper[1] + n
     q = squared_distance(rows.x, i, state.mean, state.factor, slot, state.work)
-    ratio = max(1.0 + k * w / (k + w) * q, LEAST_RATIO)
+    ratio = max(1.0 + step * q, LEAST_RATIO)
     spread = -0.5 * (v + w) * np.log(ratio)
     if w == 1:
         return state.constant[slot, 0] + spread
@@ -150,9 +150,16 @@ def _constant(state, slot, w):
     """What does not depend on the row in the log predictive of ``w`` copies."""
     d = state.mean.shape[1]
     n = state.stats[slot, 0]
-    k, v = state.hyper[0] + n, state.hyper[1] + n
-    gamma = log_multigamma_ratio(v, w, d) + 0.5 * d * np.log(k / (k + w))
+    before, after, v = state.hyper[0] + n, state.hyper[0] + (n + w), state.hyper[1] + n
+    gamma = log_multigamma_ratio(v, w, d) + 0.5 * d * np.log(before / after)
     return gamma - 0.5 * w * (d * LOG_PI + state.log_det[slot])
+
+
+@numba.njit
+def _step(state, slot, w):
+    """The factor of (x - m)(x - m)' that ``w`` copies of a row add to S."""
+    n = state.stats[slot, 0]
+    return (state.hyper[0] + n) * w / (state.hyper[0] + (n + w))  # never by 0, however weak the prior
 
 
 @implements(add, WishartState)
@@ -160,18 +167,18 @@ def _add(rows, i, w, state, slot):
     d = state.mean.shape[1]
     if d == 0:
         return
-    k = state.hyper[0] + state.stats[slot, 0]
+    step = _step(state, slot, w)
     add_outer(state.stats[slot], rows.x[i], w)
     q = squared_distance(rows.x, i, state.mean, state.factor, slot, state.work)
-    step = k * w / (k + w)
     ratio = 1.0 + step * q
     if ratio < LEAST_DETERMINANT_RATIO:
         refresh(state, slot)
         return
     rank_one_update(state.factor[slot], state.work, step)
     state.log_det[slot] += np.log(ratio)
+    k = state.hyper[0] + state.stats[slot, 0]
     for j in range(d):
-        state.mean[slot, j] += w / (k + w) * (rows.x[i, j] - state.mean[slot, j])
+        state.mean[slot, j] += w / k * (rows.x[i, j] - state.mean[slot, j])
     _set_constants(state, slot)
 
 

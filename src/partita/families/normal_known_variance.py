@@ -211,7 +211,7 @@ def _log_predictive(rows, i, w, state, slot):
 def _constant(state, slot, j, w):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     known, before = state.hyper[0, j], state.precision[slot, j]
-    after = before + w * known
+    after = state.hyper[1, j] + (state.stats[slot, j] + w) * known  # never 0, however weak the prior
     constant = -0.5 * w * (LOG_2PI - np.log(known)) + 0.5 * np.log(before / after)
     return constant, 0.5 * before * w * known / after
 

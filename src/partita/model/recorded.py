@@ -29,6 +29,8 @@ def prior_of_draws(given: Any, provenance: Mapping[str, Any]) -> Prior | None:
 def refuse_weighted_rows(clusters: ClusterSizes, provenance: Mapping[str, Any]) -> None:
     """Refuse draws of rows with weights: sizes of clusters are then not those that the prior counted."""
     total = provenance.get("total_weight")
+    if not isinstance(total, int | None):
+        raise ValueError("The draws record a sum of sample_weight that is no whole number: their file was changed.")
     if total is not None and (clusters.n_labelled != total).any():
         raise ValueError(
             f"The draws come from a fit with sample_weight (sum {total}), and the prior counted weights, not rows: "
