@@ -94,6 +94,13 @@ def seed_from(random_state: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(int(random_state))
 
 
+def generator_from(random_state: Any) -> np.random.Generator:
+    """Random numbers of what is called once: a Generator goes on where it stands, anything else is a seed."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(seed_from(random_state))
+
+
 def stream_of(entropy: Any, number: int) -> np.random.Generator:
     """Random numbers of one purpose of a fit, apart from those of its chains or starts."""
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(2**20 + number,)))

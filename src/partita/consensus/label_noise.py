@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from partita.consensus.label_table import NOT_LABELLED
-from partita.parameters import is_number
+from partita.parameters import generator_from, is_number
 from partita.partitions import Partitions
 
 
-def add_label_noise(labels: Any, rate: float, rng: Any) -> Any:
+def add_label_noise(labels: Any, rate: float, random_state: Any = None) -> Any:
     """Change a share of the labels of a labelling, each to another of its labels.
 
     Exactly round(rate n) of its n labels change (half up), drawn without replacement; each becomes one of the other
@@ -23,8 +23,7 @@ def add_label_noise(labels: Any, rate: float, rng: Any) -> Any:
         One labelling, or one per column; of a `Partitions` one per row.
     rate : float
         From 0 to 1.
-    rng : Generator, int or None
-        Where random numbers come from; an int is a seed.
+    random_state : int, Generator or RandomState, optional
 
     Returns
     -------
@@ -32,7 +31,7 @@ def add_label_noise(labels: Any, rate: float, rng: Any) -> Any:
         Of the same shape and type.
     """
     _check_rate(rate)
-    rng = np.random.default_rng(rng)
+    rng = generator_from(random_state)
     if isinstance(labels, Partitions):
         noisy = [_with_noise(row, rate, rng, f"Partition {i}") for i, row in enumerate(labels.flat)]
         return Partitions(np.reshape(noisy, labels.shape))
@@ -43,7 +42,7 @@ def add_label_noise(labels: Any, rate: float, rng: Any) -> Any:
     return np.stack(columns, axis=1)
 
 
-def drop_labels(Y: Any, rate: float, rng: Any) -> Any:
+def drop_labels(Y: Any, rate: float, random_state: Any = None) -> Any:
     """Set a share of the entries of a label matrix to missing.
 
     Exactly round(rate e) of the e entries that have a label are dropped (half up), drawn without replacement from the
@@ -54,8 +53,7 @@ def drop_labels(Y: Any, rate: float, rng: Any) -> Any:
     Y : array-like of shape (n_objects, n_clusterings) or (n_objects,), or Partitions
     rate : float
         From 0 to 1.
-    rng : Generator, int or None
-        Where random numbers come from; an int is a seed.
+    random_state : int, Generator or RandomState, optional
 
     Returns
     -------
@@ -63,7 +61,7 @@ def drop_labels(Y: Any, rate: float, rng: Any) -> Any:
         Of the same shape. Missing is -1 among integers, nan among floats and otherwise None, in an array of objects.
     """
     _check_rate(rate)
-    rng = np.random.default_rng(rng)
+    rng = generator_from(random_state)
     if isinstance(Y, Partitions):
         return Partitions(_dropped(np.array(Y), rate, rng))
     return _dropped(_label_array(Y), rate, rng)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.parameters import seed_from, whole_number
+from partita.parameters import generator_from, whole_number
 
 CENTERS = np.array([[-3.0, 0.0], [3.0, 0.0]])
 """Of the two clusters, whose standard deviation is 1."""
@@ -46,7 +46,7 @@ def two_clusters_with_outliers(
     ((105, 2), [1, 2, 3, 4, 5, 6])
     """
     n, n_outliers = whole_number("n", n, 2), whole_number("n_outliers", n_outliers, 0)
-    rng = np.random.default_rng(seed_from(random_state))
+    rng = generator_from(random_state)
     labels = np.concatenate([np.arange(n) * 2 // n, 2 + np.arange(n_outliers)])
     X = np.empty((n + n_outliers, 2))
     X[:n] = CENTERS[labels[:n]] + rng.normal(size=(n, 2))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from partita.parameters import seed_from, whole_number
+from partita.parameters import generator_from, whole_number
 from partita.plots.canvas import PALETTE, axes_or_new, say_title
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def dirichlet_simplex_data(
     """
     alphas = _checked(alphas)
     draws, resolution = whole_number("draws", draws, 0), whole_number("resolution", resolution, 2)
-    rng = np.random.default_rng(seed_from(random_state))
+    rng = generator_from(random_state)
     cells = _corners(resolution).mean(axis=1)
     return tuple(
         DirichletSimplexData(alpha, cells, _density(cells, alpha), rng.dirichlet(alpha, draws)) for alpha in alphas

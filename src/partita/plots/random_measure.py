@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.parameters import seed_from, whole_number
+from partita.parameters import whole_number
 from partita.plots.canvas import PALETTE, axes_or_new, say_title
 from partita.plots.prior_words import prior_in_words
 from partita.priors import Prior
@@ -60,12 +60,11 @@ def random_measure_data(
     density : callable, optional
         Of an array of numbers; by default ``base.pdf`` where there is one.
     random_state : None, int, RandomState or Generator
-        The draw is ``prior.sample_measure(base, n, numpy.random.default_rng(random_state))``.
+        The draw is ``prior.sample_measure(base, n, random_state)``.
     """
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a Prior; got {prior!r}.")
-    rng = np.random.default_rng(seed_from(random_state))
-    atoms, weights = prior.sample_measure(base, whole_number("n", n, 1), rng)
+    atoms, weights = prior.sample_measure(base, whole_number("n", n, 1), random_state)
     if atoms.ndim != 1 or atoms.dtype.kind not in "iuf":
         raise ValueError(f"The atoms must be numbers to be drawn along a line; the base gives shape {atoms.shape[1:]}.")
     places, which = np.unique(atoms, return_inverse=True)

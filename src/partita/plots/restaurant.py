@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 
-from partita.parameters import seed_from, whole_number
+from partita.parameters import whole_number
 from partita.plots.canvas import axes_or_new, cluster_colors, say_title
 from partita.plots.prior_words import prior_in_words
 from partita.priors import Prior
@@ -80,7 +80,7 @@ def restaurant_data(prior: Prior, n: int = 20, *, labels: Any = None, random_sta
         raise TypeError(f"prior must be a Prior, such as DirichletProcess(concentration=1.0); got {prior!r}.")
     prior.check()
     if labels is None:
-        labels = prior.sample_partition(whole_number("n", n, 1), np.random.default_rng(seed_from(random_state)))
+        labels = prior.sample_partition(whole_number("n", n, 1), random_state)
     labels = np.asarray(labels)
     if labels.size == 0 or not prior.possible(block_sizes(labels)):
         raise ValueError("labels must seat at least one customer, at no more tables than the prior has components.")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from partita.parameters import Named
+from partita.parameters import Named, generator_from
 from partita.priors.checks import require_above, require_integer
 from partita.priors.hyperpriors import Gamma, log_expectation
 from partita.priors.measures import Measure, sample_atoms
@@ -85,16 +85,16 @@ class Prior(Named, ABC, kind="prior"):
         distribution[1 : logs.size + 1] = np.exp(logs)
         return distribution
 
-    def sample_partition(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample_partition(self, n: int, random_state: Any = None) -> np.ndarray:
         """Draw the labels of n rows, numbered 0, 1, ... in order of appearance."""
         self.check()
         n = require_integer("n", n, at_least=0)
-        rng = np.random.default_rng(rng)
+        rng = generator_from(random_state)
         if n == 0:
             return np.empty(0, np.int64)
         return self.sample_partition_given(n, rng, self.sample_concentration(rng))
 
-    def sample_weights(self, n: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+    def sample_weights(self, n: int, random_state: Any = None) -> np.ndarray:
         """Draw the weights (n,) of the first n components; what they leave of 1 belongs to those not listed.
 
         Dirichlet process and Pitman-Yor break a stick: weight_k = v_k prod_{l<k} (1 - v_l), with v_k ~ Beta(1, alpha)
@@ -103,10 +103,10 @@ class Prior(Named, ABC, kind="prior"):
         """
         self.check()
         n = require_integer("n", n, at_least=0)
-        rng = np.random.default_rng(rng)
+        rng = generator_from(random_state)
         return self.sample_weights_given(n, rng, self.sample_concentration(rng))
 
-    def sample_measure(self, base: Callable[..., Any], n: int, rng: np.random.Generator | int | None = None) -> Measure:
+    def sample_measure(self, base: Callable[..., Any], n: int, random_state: Any = None) -> Measure:
         """Draw G = sum over k of weight_k at atom_k, its first n components.
 
         Parameters
@@ -119,14 +119,14 @@ class Prior(Named, ABC, kind="prior"):
             will do.
         n : int
             Components to list.
-        rng : numpy Generator or int, optional
+        random_state : int, Generator or RandomState, optional
 
         Returns
         -------
         Measure
             ``atoms`` (n, ...) and ``weights`` (n,); the weights are those of ``sample_weights`` with the same seed.
         """
-        rng = np.random.default_rng(rng)
+        rng = generator_from(random_state)
         weights = self.sample_weights(n, rng)
         return Measure(sample_atoms(base, weights.size, rng), weights)
 
