@@ -11,7 +11,7 @@ NAMES = {name: getattr(partita, name) for name in partita.__all__ if not name.st
 NAMES |= {name: getattr(engines, name) for name in ("Gibbs", "Variational", "CollapsedVariational", "EM")}
 NAMES |= {"SpectralClustering": spectral.SpectralClustering}
 NAMES |= {name: found for name, found in vars(metrics).items() if getattr(found, "__module__", "") == metrics.__name__}
-NAMES = {name: found for name, found in NAMES.items() if not name.startswith("_") and name != "label_codes"}
+NAMES = {name: found for name, found in NAMES.items() if not name.startswith("_")}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -5,12 +5,12 @@ count. With no object left nothing disagrees: losses are 0 and scores of agreeme
 function costs O(n) for n objects, plus a sort.
 """
 
-from collections.abc import Hashable, Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from partita.labels import label_codes
 from partita.parameters import choose
 
 
@@ -214,41 +214,6 @@ def _common(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"The labelings have {len(one)} and {len(other)} objects; they must be the same objects.")
     both = (one >= 0) & (other >= 0)
     return _numbered(one[both]), _numbered(other[both])
-
-
-def label_codes(labels: Any) -> np.ndarray:
-    """Labels of any hashable kind as 0, 1, ...; -1 for those that are missing."""
-    if isinstance(labels, str | bytes) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
-        raise TypeError(f"A labelling is a sequence with one label per object; got {type(labels).__name__}.")
-    given = np.asarray(labels) if hasattr(labels, "__array__") else list(labels)
-    if isinstance(given, np.ndarray):
-        if given.ndim != 1:
-            raise ValueError(f"A labelling has one dimension; got shape {given.shape}.")
-        if given.dtype.kind in "iufb":
-            codes = np.full(len(given), -1)
-            labelled = (given != -1) & ~np.isnan(given)
-            codes[labelled] = _numbered(given[labelled])
-            return codes
-    return _hashed(given)
-
-
-def _hashed(labels: Iterable[Any]) -> np.ndarray:
-    numbers: dict[Hashable, int] = {}
-    try:
-        codes = np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
-    except TypeError as error:
-        raise ValueError(f"A labelling has one dimension and hashable labels, one per object: {error}.") from error
-    missing = np.array([_is_missing(label) for label in numbers], bool)
-    codes[missing[codes]] = -1
-    return codes
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether it is -1, None, or does not equal itself (nan and its kin)."""
-    if label is None:
-        return True
-    itself = label == label  # noqa: PLR0124
-    return not isinstance(itself, bool | np.bool_) or not itself or bool(label == -1)
 
 
 def _numbered(labels: np.ndarray) -> np.ndarray:

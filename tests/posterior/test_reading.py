@@ -126,7 +126,7 @@ def test_a_million_labels_that_all_differ():
 
 
 def test_integers_are_not_copied_before_they_are_made_canonical():
-    from partita.posterior.coding import code_numbers
+    from partita.labels import code_numbers
 
     assert code_numbers(GAPS) is GAPS
 

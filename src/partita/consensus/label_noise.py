@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from partita.consensus.label_table import NOT_LABELLED
+from partita.labels import is_missing
 from partita.parameters import generator_from, is_number
 from partita.partitions import Partitions
 
@@ -112,7 +113,7 @@ def _is_labelled(labels: np.ndarray) -> np.ndarray:
         return labels != -1 if kind == "i" else np.ones(labels.shape, bool)
     if kind == "f":
         return (labels != -1) & ~np.isnan(labels)
-    flat = (label is not None and label == label and label not in (*NOT_LABELLED, "") for label in labels.flat)  # noqa: PLR0124
+    flat = (not is_missing(label) and label not in (*NOT_LABELLED, "") for label in labels.flat)
     return np.fromiter(flat, bool, labels.size).reshape(labels.shape)
 
 

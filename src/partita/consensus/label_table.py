@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from partita.engines.table_reader import TableReader
+from partita.labels import counted
 from partita.partitions import Partitions
 from partita.table import Column, Schema, Table, read_file
 from partita.table.cells import TIMES, WIDER_THAN_NUMPY
@@ -162,26 +163,14 @@ def _numbers(column: Any) -> np.ndarray | None:
 
 
 def _count_off(name: str, numbers: np.ndarray) -> tuple[np.ndarray, tuple]:
-    """Codes and labels of a column of numbers, by size."""
-    codes = np.full(len(numbers), -1, dtype=np.int32)
-    labelled = numbers != -1 if numbers.dtype.kind != "f" else (numbers != -1) & ~np.isnan(numbers)
-    present = numbers[labelled]
+    """Codes and labels of a column of whole numbers, by size."""
     if numbers.dtype.kind == "f":
-        fractions = np.flatnonzero(present != np.floor(present))  # infinite ones are whole
-        bad = fractions if len(fractions) else np.flatnonzero(np.isinf(present))
+        fractions = np.flatnonzero((numbers != np.floor(numbers)) & ~np.isnan(numbers))  # infinite ones are whole
+        bad = fractions if len(fractions) else np.flatnonzero(np.isinf(numbers))
         if len(bad):
-            _refuse_fraction(name, int(np.flatnonzero(labelled)[bad[0]]), present[bad[0]].item())
-    if len(present) == 0:
-        return codes, ()
-    low, high = int(present.min()), int(present.max())
-    if high - low > 2 * len(numbers) + 1024 or max(-low, high) >= 2**62:
-        labels, codes[labelled] = np.unique(present, return_inverse=True)
-        return codes, tuple(int(label) for label in labels)
-    from_low = present.astype(np.int64)
-    from_low -= low
-    met = np.bincount(from_low) > 0
-    codes[labelled] = (np.cumsum(met, dtype=np.int32) - 1)[from_low]
-    return codes, tuple((np.flatnonzero(met) + low).tolist())
+            _refuse_fraction(name, int(bad[0]), numbers[bad[0]].item())
+    codes, labels = counted(numbers)
+    return codes, tuple(map(int, labels))
 
 
 def _refuse_fraction(name: str, row: int, value: float) -> NoReturn:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from partita.partitions import by_size
 from partita.plots.blocks import COLORS, draw_blocks
 from partita.plots.canvas import axes_or_new, groups_in_words, rows_in_words, say_title
-from partita.plots.cells import coded
+from partita.plots.cells import codes_and_words
 from partita.spectral import SpectralClustering
 from partita.spectral.affinity import given_affinity
 
@@ -67,7 +67,7 @@ def affinity_data(graph: SpectralClustering | Any, labels: Any = None, *, most_l
     Clusters come from the largest to the smallest. A sparse graph stays sparse: cost O(edges + m^2) for m lines.
     """
     matrix, labels = _graph(graph, labels)
-    codes, words = coded(labels, matrix.shape[0])
+    codes, words = codes_and_words(labels, matrix.shape[0])
     clusters = by_size(codes)
     if clusters.max(initial=-1) < 0:
         raise ValueError("All labels are -1: there is no cluster to show.")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from partita.metrics import label_codes
+from partita.labels import coded
 from partita.table import Table
 from partita.wording import printable
 
@@ -46,21 +46,12 @@ def columns_from(columns: Any, numbers: Sequence[str], names: Sequence[str]) -> 
     return chosen
 
 
-def coded(labels: Any, n_rows: int) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Labels of any kind as 0, 1, ... and what each is called; -1 for rows that are not labelled.
-
-    Numbers keep their order, other labels that of their appearance.
-    """
-    given = np.asarray(labels)
-    if given.dtype.kind in "SU":
-        given = np.asarray(labels, dtype=object)  # words beside numbers stay what they are
-    codes = label_codes(given)
+def codes_and_words(labels: Any, n_rows: int) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Labels of any kind as 0, 1, ... and what each is called; -1 for rows that are not labelled."""
+    codes, values = coded(labels)
     if len(codes) != n_rows:
         raise ValueError(f"labels must be one per row, {n_rows}; got {len(codes)}.")
-    found, first = np.unique(codes, return_index=True)
-    names = (given[i] for i in first[found >= 0])
-    words = tuple(f"{name:g}" if isinstance(name, float) else printable(name) for name in names)
-    return np.where(codes < 0, -1, np.searchsorted(found[found >= 0], codes)), words
+    return codes, tuple(f"{value:g}" if isinstance(value, float) else printable(value) for value in values)
 
 
 def _name_of(column: Any, numbers: Sequence[str], names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from partita.plots.canvas import (
     rows_in_words,
     say_title,
 )
-from partita.plots.cells import coded, columns_from, numbers_of, table_of
+from partita.plots.cells import codes_and_words, columns_from, numbers_of, table_of
 from partita.plots.ellipses import draw_ellipses, outlines
 from partita.plots.rows import spread
 from partita.wording import printable
@@ -248,7 +248,7 @@ def _require_groups(X: Any, labels: Any) -> None:
 def _groups(X: Any, labels: Any, n_rows: int) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
     """The cluster of every row, the names of clusters, and how probable it is that the row is in its own."""
     if labels is not None:
-        return *coded(labels, n_rows), np.ones(n_rows)
+        return *codes_and_words(labels, n_rows), np.ones(n_rows)
     own = X.labels_
     return own, tuple(map(str, range(X.n_clusters_))), X.probabilities_[np.arange(n_rows), own]
 

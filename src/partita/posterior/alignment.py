@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from partita.labels import counted
+
 # What is added to it, a number for every new cluster, must fit into int64 too.
 _LARGEST = 2**62
 
@@ -18,17 +20,15 @@ def align(labels: Any, earlier: Any, n_objects: int) -> np.ndarray:
     their present labels. -1 stays -1, and objects that either leaves out do not count. Cost O(n + K^3).
     """
     known, found = _checked("The earlier labels", earlier, n_objects), _checked("labels", labels, n_objects)
-    clusters, rows = np.unique(found[found >= 0], return_inverse=True)
-    numbered = np.full(n_objects, -1)
-    numbered[found >= 0] = rows
+    numbered, clusters = counted(found)
     both = (numbered >= 0) & (known >= 0)
-    names, columns = np.unique(known[both], return_inverse=True)
-    shared = np.zeros((clusters.size, names.size), dtype=np.int64)
-    np.add.at(shared, (numbered[both], columns.ravel()), 1)
+    columns, names = counted(known[both])
+    shared = np.zeros((len(clusters), len(names)), dtype=np.int64)
+    np.add.at(shared, (numbered[both], columns), 1)
     matched, taken = linear_sum_assignment(shared, maximize=True)
     matched, taken = matched[shared[matched, taken] > 0], taken[shared[matched, taken] > 0]
     renamed = np.full(len(shared) + 1, -1, dtype=np.int64)  # the last entry is where -1 points to
-    renamed[matched] = names[taken]
+    renamed[matched] = np.array(names, dtype=np.int64)[taken]
     new = np.flatnonzero(renamed[:-1] < 0)
     renamed[new] = known.max(initial=-1) + 1 + np.arange(new.size)
     return renamed[numbered]

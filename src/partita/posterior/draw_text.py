@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.posterior.coding import code_numbers, code_values
+from partita.labels import code_numbers, code_values
 from partita.posterior.row_names import counts_rows, has_row_names
 from partita.table.csv_text import NO_SEPARATOR, NUMBER, TOLD_SEPARATOR, find_separator, refuse_encoding
 from partita.table.csv_types import MISSING_WORDS

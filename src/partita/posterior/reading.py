@@ -14,9 +14,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from partita.files.container import is_container
+from partita.labels import code_labels, code_numbers, holds_numbers
 from partita.partitions import Partitions
 from partita.posterior.array_files import read_array_file
-from partita.posterior.coding import code_labels, code_numbers, holds_numbers
 from partita.posterior.draw_text import read_text
 from partita.posterior.posterior import Posterior
 from partita.posterior.row_names import has_row_names

@@ -1,26 +1,17 @@
-"""Labels of any kind as whole numbers; what is not observed is -1."""
+"""Labels of many draws as whole numbers; what is not observed is -1, and a refusal names the draw and the object."""
 
 import warnings
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import count
 from math import floor, isfinite, prod
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 
-_EXACT = 2.0**53  # up to here floats hold every whole number
+from partita.labels.codes import hashed, is_missing
+
 _NOT_OBSERVED = "-1, None and nan mean not observed"
 _MISTAKABLE = ("", "-1", "NA", "nan", "NaN", "None")
-_MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
-
-
-def holds_numbers(values: np.ndarray) -> bool:
-    """Whether `code_numbers` takes the array as it is: integers, truth values, and floats that are exact."""
-    if values.dtype.kind == "f":
-        return not np.any(np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)) >= _EXACT)
-    return values.dtype.kind in "bi" or (values.dtype.kind == "u" and values.max(initial=0) <= np.iinfo(np.int64).max)
 
 
 def code_numbers(values: np.ndarray) -> np.ndarray:
@@ -41,16 +32,15 @@ def code_numbers(values: np.ndarray) -> np.ndarray:
 def code_labels(labels: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     """Hashable labels, draw after draw, as integers: 0, 1, ... by first appearance among all draws.
 
-    Labels are equal where Python says so: 1, 1.0 and True are one label, "1" is another. One dictionary look-up per
-    label.
+    One dictionary look-up per label.
     """
-    code_of: defaultdict[Any, int] = defaultdict(count().__next__)
     try:
-        codes = np.fromiter(map(code_of.__getitem__, labels), np.int64, prod(shape))
+        positions, values = hashed(labels, prod(shape))
     except TypeError:
         _refuse_unhashable(labels, shape)
-    _warn_of_words([word for word in _MISTAKABLE if word in code_of])
-    return code_values(list(code_of), codes.reshape(shape))
+    words = {value for value in values if type(value) is str}
+    _warn_of_words([word for word in _MISTAKABLE if word in words])
+    return code_values(values, positions.reshape(shape))
 
 
 def code_values(values: Sequence[Any], positions: np.ndarray) -> np.ndarray:
@@ -59,7 +49,7 @@ def code_values(values: Sequence[Any], positions: np.ndarray) -> np.ndarray:
     for position, value in enumerate(values):
         if type(value) is str:
             continue
-        missing[position] = _is_missing(value)
+        missing[position] = is_missing(value)
         if not missing[position] and _is_bad_number(value):
             _refuse(positions == position, np.full(1, value, object))
     return np.where(missing[positions], -1, positions) if missing.any() else positions
@@ -80,12 +70,6 @@ def _whole(values: np.ndarray) -> np.ndarray:
         _refuse(values < -1, values)
     largest = np.max(values, initial=0, where=observed)
     return np.where(observed, values, -1).astype(np.int32 if largest < np.iinfo(np.int32).max else np.int64)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in _MISSING_TYPES:
-        return True
-    return bool(value != value) or (isinstance(value, Real) and value == -1)  # noqa: PLR0124  (nan)
 
 
 def _is_bad_number(value: Any) -> bool:
