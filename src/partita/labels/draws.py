@@ -38,7 +38,7 @@ def code_labels(labels: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
         positions, values = hashed(labels, prod(shape))
     except TypeError:
         _refuse_unhashable(labels, shape)
-    words = {value for value in values if type(value) is str}
+    words = {value for value in values if isinstance(value, str)}
     _warn_of_words([word for word in _MISTAKABLE if word in words])
     return code_values(values, positions.reshape(shape))
 
