@@ -75,13 +75,13 @@ class BayesianMixture(MixtureAnswers):
 
     @property
     def steps_(self) -> Steps:
-        """The halves of an iteration of "vb", for machines that have a part of the rows or columns each.
+        """The halves of an iteration of "vb" or "em", for machines that have a part of the rows each.
 
         Bound to the fitted model and to how it reads rows; ``state_`` is where the fit ended.
         """
         outcome = self._outcome
         if not hasattr(outcome.engine, "steps"):
-            raise AttributeError(f"steps_ is for engine='vb', and the engine is {outcome.engine!r}.")
+            raise AttributeError(f"steps_ is for engine='vb' and 'em', and the engine is {outcome.engine!r}.")
         return outcome.engine.steps(outcome.model, self._reader())
 
     def _keep(self, outcome: Outcome, seed: np.random.SeedSequence) -> None:

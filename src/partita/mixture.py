@@ -112,7 +112,7 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     engine_, state_
         The engine and its last state (of "gibbs" one per chain); the state is not in files.
     steps_ : Steps
-        Of "vb" only: its iteration, for machines that have a part of the rows each; see `partita.engines.steps`.
+        Of "vb" and "em": an iteration, for machines that have a part of the rows each; see `partita.engines.steps`.
     table_ : Table
     n_features_in_, feature_names_in_
 

@@ -2,20 +2,27 @@
 
 import pickle
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.datasets import make_blobs
 from tests.contracts.cases import mixed_table
 from tests.engines.models import EXAMPLES, LEARNED, parameters, take_rows
 from tests.engines.variational_models import PRIORS, encoded, random_responsibilities, run
 
-from partita.engines.steps import Steps
+from partita import Mixture
+from partita.engines import EM
+from partita.engines.em_steps import EMSteps
+from partita.engines.steps import Encoded, Statistics, Steps
 from partita.engines.table_reader import TableReader
 from partita.engines.variational import Variational
-from partita.engines.variational_state import Encoded, Statistics
+from partita.engines.variational_steps import VariationalSteps
 from partita.families import Categorical, Gaussian, Mixed
+from partita.families.base import Shared
+from partita.metrics import adjusted_rand
 from partita.model.model import Model
 from partita.priors import FiniteDirichlet, StickBreaking
 from partita.table import Table
@@ -74,6 +81,120 @@ def test_statistics_of_parts_add_up(example, prior, tries_merges):
     assert all(isinstance(array, np.ndarray) for part in own for array in part)
     assert own[0].overlaps.size == (2 if tries_merges else 0)
     assert_same_statistics(steps.local_statistics(encoded(model), state), reduce(steps.merge, own))
+
+
+class HardState(NamedTuple):
+    """Of `HardSteps`: centres of the groups."""
+
+    stats: np.ndarray
+    centres: np.ndarray
+    log_total: float = np.nan
+
+    @property
+    def n_components(self):
+        return len(self.centres)
+
+
+class HardSteps(Steps):
+    """A stranger's: k-means, whose iterations need sizes and sums of rows and nothing else."""
+
+    def log_densities(self, rows, state):
+        return -((rows.x[:, None] - state.centres) ** 2).sum(axis=2)
+
+    def share_out(self, rows, row_weights, state):
+        logs = self.log_densities(rows, state)
+        resp = np.eye(state.n_components)[logs.argmax(axis=1)] * row_weights[:, None]
+        return Shared(float(row_weights @ logs.max(axis=1)), resp.sum(axis=0), self.likelihood.suffstats(rows, resp))
+
+    def global_step(self, statistics, state=None):
+        self.check_statistics(statistics, state)
+        d = statistics.stats.shape[1] // 3
+        centres = statistics.stats[:, d : 2 * d] / statistics.sizes[:, None]
+        return HardState(statistics.stats, centres, statistics.log_total[0])
+
+
+MAKERS = {
+    "vb": VariationalSteps,
+    "em map": EMSteps,
+    "em ml": partial(EMSteps, estimate="ml"),
+    "a stranger's": HardSteps,
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+class TestAnySteps:
+    """What every engine of this kind promises, whatever it maximises."""
+
+    x = make_blobs(60, 2, random_state=3)[0]
+    table = Table.read(x)
+    model = Model(
+        Gaussian(covariance="diag").resolve(table), FiniteDirichlet(n_components=3), table, np.ones(60, np.int64)
+    )
+
+    def rows(self, chosen):
+        return Encoded(self.model.likelihood.rows(self.table.take(chosen)), np.ones(len(chosen)))
+
+    def states(self, make, places, n_steps=5):
+        """States of some iterations over rows in places."""
+        steps = make(self.model.likelihood, self.model.prior)
+        whole = self.rows(np.arange(60))
+        states = [steps.global_step(steps.given_responsibilities(whole, random_responsibilities(60, 3)))]
+        for _ in range(n_steps):
+            parts = [steps.local_statistics(self.rows(place), states[-1]) for place in places]
+            states.append(steps.global_step(reduce(steps.merge, parts), states[-1]))
+        return steps, states
+
+    def test_places_change_nothing(self, make):
+        _, whole = self.states(make, [np.arange(60)])
+        _, apart = self.states(make, [np.arange(10), np.arange(10, 11), np.arange(11, 60)])
+        for one, other in zip(whole, apart):
+            np.testing.assert_allclose(one.stats, other.stats, rtol=1e-9, atol=1e-9)
+
+    def test_weights_are_copies(self, make):
+        steps, states = self.states(make, [np.arange(60)], 1)
+        copies = np.arange(60) % 3
+        weighted = Encoded(self.model.likelihood.rows(self.table), copies.astype(float))
+        repeated = self.rows(np.repeat(np.arange(60), copies))
+        first, second = (steps.local_statistics(rows, states[-1]) for rows in (weighted, repeated))
+        assert_same_statistics(first, second)
+
+    def test_memberships_are_the_shares_of_the_densities(self, make):
+        steps, states = self.states(make, [np.arange(60)], 1)
+        rows, state = self.rows(np.arange(60)), states[-1]
+        resp = steps.memberships(rows, state)
+        np.testing.assert_allclose(resp.sum(axis=1), 1.0)
+        np.testing.assert_allclose(resp, softmax(steps.log_densities(rows.rows, state), axis=1), rtol=1e-9, atol=1e-300)
+
+    def test_statistics_of_another_state_are_refused(self, make):
+        steps, states = self.states(make, [np.arange(60)], 1)
+        statistics = steps.local_statistics(self.rows(np.arange(60)), states[-1])
+        fewer = statistics._replace(sizes=statistics.sizes[1:], stats=statistics.stats[1:])
+        with pytest.raises(ValueError, match="not statistics under this state"):
+            steps.global_step(fewer, states[-1])
+        with pytest.raises(ValueError, match="different states"):
+            steps.merge(statistics, fewer)
+
+    def test_steps_and_states_travel(self, make):
+        steps, states = self.states(make, [np.arange(60)], 1)
+        there, state = pickle.loads(pickle.dumps((steps, states[-1])))
+        rows = self.rows(np.arange(60))
+        assert_same_statistics(steps.local_statistics(rows, states[-1]), there.local_statistics(rows, state))
+
+
+@pytest.mark.parametrize("estimate", ["map", "ml"])
+def test_em_over_places_is_the_plain_fit(estimate):
+    x, _ = make_blobs(90, 3, random_state=1)
+    engine = EM(estimate=estimate, n_init=1)
+    fitted = Mixture(engine=engine, prior=FiniteDirichlet(n_components=3), random_state=0).fit(x)
+    steps, state = fitted.steps_, fitted.state_
+    parts = [steps.local_statistics(x[:30], state), steps.local_statistics(x[30:], state)]
+    after = steps.global_step(reduce(steps.merge, parts), state)
+    offset = fitted.table_.log_jacobian().sum()
+    assert after.objective + offset == pytest.approx(fitted.loglik_path_[-1], abs=1e-3)
+    np.testing.assert_array_equal(
+        np.argsort(np.argsort(-np.exp(state.log_weights))), np.argsort(np.argsort(-np.exp(after.log_weights)))
+    )
+    assert adjusted_rand(fitted.labels_, steps.memberships(x, state).argmax(axis=1)) == 1.0
 
 
 @both_priors
@@ -151,7 +272,7 @@ MIXED_CELLS = np.column_stack(list(MIXED.decode(MIXED.numeric, MIXED.codes, MIXE
 @pytest.mark.parametrize("weights", [None, np.arange(9) % 3])
 def test_columns_of_any_kind_add_up(weights):
     likelihood = Mixed().resolve(MIXED)
-    steps = Steps(likelihood, BOTH[0], TableReader(MIXED.schema))
+    steps = VariationalSteps(likelihood, BOTH[0], TableReader(MIXED.schema))
     counted = np.ones(9) if weights is None else weights
     rows = Encoded(likelihood.rows(MIXED), counted)
     state = steps.global_step(steps.given_responsibilities(rows, random_responsibilities(9, 3)))

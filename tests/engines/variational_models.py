@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import softmax, xlogy
 
-from partita.engines.variational_state import Encoded
+from partita.engines.steps import Encoded
 from partita.model.model import Model
 from partita.priors import FiniteDirichlet, Gamma, StickBreaking
 

@@ -5,36 +5,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln
 
 from partita.engines import outcome_checks
 from partita.engines.climbing import Climber
+from partita.engines.em_steps import ESTIMATES, EMState, EMSteps
 from partita.engines.maximum import CRITERIA, components_of, maximize
 from partita.engines.outcome import Kept, Outcome
 from partita.engines.runner import Plan
+from partita.engines.steps import SharesOut
 from partita.families.base import one_hot
 from partita.model.model import Model
 from partita.model.predictive import Components
 from partita.parameters import choose, is_number, whole_number
 from partita.priors import FiniteDirichlet, Prior
-
-LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
-LEAST_WEIGHT = 1e-10  # rows of a component that counts as empty
-ESTIMATES = ("map", "ml")
-
-
-@dataclass(frozen=True)
-class EMState:
-    """Weights and parameters of the components, and the expected statistics they were made from."""
-
-    log_weights: np.ndarray  # (K,)
-    stats: np.ndarray  # (K, S)
-    params: Any
-
-    @property
-    def n_components(self) -> int:
-        """How many components are left."""
-        return self.log_weights.size
 
 
 @dataclass(frozen=True)
@@ -47,7 +30,7 @@ class EMInfo:
     settled: bool = True
 
 
-class EM(Climber, name="em"):
+class EM(SharesOut, Climber, name="em"):
     """Expectation-maximisation (Dempster, Laird and Rubin 1977) from k-means starts.
 
     E-step: responsibilities r_nk = w_k p(x_n | theta_k) / sum_j w_j p(x_n | theta_j), and expected statistics, missing
@@ -168,18 +151,15 @@ class EM(Climber, name="em"):
         labels = model.points.kmeans_labels(rng, model.prior.n_components)
         return self.start(model, one_hot(labels, int(labels.max()) + 1))
 
-    def start(self, model: Model, resp: np.ndarray) -> EMState:
-        """The state after one M-step from responsibilities (n, K); missing cells start at the prior mean."""
-        return self._maximized(model, resp.T @ model.row_weights, model.shared_stats(resp))
-
     def step(self, rng: np.random.Generator, state: EMState, model: Model) -> tuple[EMState, EMInfo]:
         """One E-step and one M-step; no random numbers are used."""
-        shared = model.shared_out(
-            lambda rows, weights: model.likelihood.share_out_given(rows, weights, state.log_weights, state.params)
-        )
-        objective = shared.log_total + self._log_prior(model, state)
-        info = EMInfo(objective, shared.log_total, state.n_components)
-        return self._maximized(model, shared.sizes, shared.stats), info
+        following = self.next_state(model, state)
+        return following, EMInfo(following.objective, following.log_likelihood, state.n_components)
+
+    def steps(self, model: Model, reader: object = None) -> EMSteps:
+        """The halves of an iteration, as machines that hold parts of the rows call them."""
+        likelihood, prior, place = model.likelihood, model.prior, model.place
+        return EMSteps(likelihood, prior, reader, estimate=self.estimate, reg_covar=self.reg_covar, place=place)
 
     def check_notes(self, notes: Mapping[str, Any]) -> None:
         """Refuse notes that EM does not make."""
@@ -212,29 +192,4 @@ class EM(Climber, name="em"):
 
     def params(self, model: Model, stats: np.ndarray) -> Any:
         """The components' parameters that these statistics give."""
-        if self._is_map:
-            return model.likelihood.map_params(stats, least=LEAST_SHARE)
-        return model.likelihood.ml_params(stats, self.reg_covar)
-
-    def _maximized(self, model: Model, sizes: np.ndarray, stats: np.ndarray) -> EMState:
-        weights = np.maximum(sizes + self._pseudocount(model) - 1.0, 0.0) if self._is_map else sizes
-        left = (weights > 0) & (sizes > LEAST_WEIGHT)
-        if not left.any():
-            left, weights = sizes == sizes.max(), sizes
-        weights, stats = weights[left], stats[left]
-        return EMState(np.log(weights / weights.sum()), stats, self.params(model, stats))
-
-    def _log_prior(self, model: Model, state: EMState) -> float:
-        """Log density of weights and parameters; 0 for "ml"."""
-        if not self._is_map:
-            return 0.0
-        each, n = self._pseudocount(model), state.n_components
-        weights = gammaln(n * each) - n * gammaln(each) + (each - 1.0) * state.log_weights.sum()
-        return float(weights + model.likelihood.log_prior_density(state.params).sum())
-
-    @property
-    def _is_map(self) -> bool:
-        return self.estimate == "map"
-
-    def _pseudocount(self, model: Model) -> float:
-        return model.prior.shift(model.prior.initial_concentration())
+        return self.steps(model).params(stats)

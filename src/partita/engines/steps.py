@@ -1,43 +1,52 @@
-"""The two halves of a variational iteration, apart: what is done where the rows are, and what is done with their sums.
+"""An iteration in two halves: what is done where the rows are, and what is done with their sums.
 
-Only `Statistics`, arrays that add up over rows, go from the rows to the coordinator, and only a `VariationalState`
-comes back. From columns that live apart expected log densities go to the coordinator, and responsibilities come back.
+Only `Statistics`, arrays that add up over rows, go from the rows to the coordinator, and only a state comes back. Who
+computes a part of the rows is not the engine's business: threads here, or machines that keep their rows to themselves.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.engines.merging import LEAST_SIZE, Held, merge_pairs, overlaps, promising_pairs
-from partita.engines.variational_state import NO_PAIRS, Encoded, Statistics, VariationalState
-from partita.families.base import ROWS_AT_ONCE, Conjugate, normalized, one_hot
+from partita.families.base import ROWS_AT_ONCE, Conjugate, Shared, normalized, one_hot
 from partita.families.blocks import row_blocks
 from partita.model.kmeans_start import labels_of_some
-from partita.model.model import HERE, shared_out, shared_stats
+from partita.model.model import HERE, Model, n_stats_of, shared_out, shared_stats
 from partita.places import Here
 from partita.priors.weights import LabelledComponents
 from partita.table import Table
 from partita.table.weights import check_weights
 
-EVERY = 10  # iterations between merge moves, while the bound still rises
-MOST_START_STEPS = 100  # iterations on a sample of rows
+NO_OVERLAPS = np.empty(0)
 
 
-class Steps:
-    """Iterations of variational Bayes on rows or columns that live apart; holds no data and can be pickled.
+class Statistics(NamedTuple):
+    """What an iteration needs of the rows: sums over them, so that those of two parts add up."""
+
+    log_total: np.ndarray  # (1,) sum of the log densities of the rows, as the state has them
+    sizes: np.ndarray  # (K,) expected numbers of rows
+    stats: np.ndarray  # (K, S) sufficient statistics
+    overlaps: np.ndarray  # (P,) of the pairs whose merging is tried, if the engine tries any
+
+
+class Encoded(NamedTuple):
+    """Rows as the family reads them, equal ones once with their number."""
+
+    rows: Any
+    weights: np.ndarray  # (n,)
+
+
+class Steps(ABC):
+    """What an engine answers to whose iterations need nothing of the rows but sums; holds no data and can be pickled.
 
     One iteration over rows in several places, each of which calls the first line:
 
         parts = [steps.local_statistics(rows, state) for rows in places]
         state = steps.global_step(functools.reduce(steps.merge, parts), state)
 
-    and over columns in several places, each of which calls the first and the third:
-
-        loglik = sum(steps.column_loglik(column, state, m) for m, column in enumerate(columns))
-        resp = steps.responsibilities(loglik, state)
-        parts = [steps.column_statistics(column, resp, m) for m, column in enumerate(columns)]
-        state = steps.global_step(steps.join_columns(loglik, parts, state), state)
+    A state has ``stats`` (K, S). What an engine brings is ``share_out``, ``log_densities`` and ``global_step``.
 
     Parameters
     ----------
@@ -45,28 +54,24 @@ class Steps:
         The model.
     reader : object, optional
         ``read(X)`` and ``read_column(column, m)`` make tables of raw input; not needed for rows that are encoded.
-    tol : float
-        Gain per row below which the bound has ceased to rise.
-    merge : bool
-        Whether merge moves are tried.
     place : Here
         Who computes parts of the rows, where there are many.
     """
 
-    def __init__(
-        self,
-        likelihood: Conjugate,
-        prior: LabelledComponents,
-        reader: Any = None,
-        *,
-        tol: float = 1e-6,
-        merge: bool = True,
-        place: Here = HERE,
-    ):
+    def __init__(self, likelihood: Conjugate, prior: LabelledComponents, reader: Any = None, *, place: Here = HERE):
         self.likelihood, self.prior, self.reader, self.place = likelihood, prior, reader, place
-        self.tol, self.tries_merges = tol, merge
 
-    # --- rows -------------------------------------------------------------------------------------
+    @abstractmethod
+    def share_out(self, rows: Any, row_weights: np.ndarray, state: Any) -> Shared:
+        """Share rows out among the components by their best responsibilities, and sum up."""
+
+    @abstractmethod
+    def log_densities(self, rows: Any, state: Any) -> np.ndarray:
+        """Log densities (n, K) of rows and components, of which responsibilities are the shares."""
+
+    @abstractmethod
+    def global_step(self, statistics: Statistics, state: Any = None) -> Any:
+        """The next state given the statistics of all rows; a first one without a state."""
 
     def encode(self, rows: Any, sample_weight: Any = None) -> Encoded:
         """Raw rows as given to fit, ready for many calls; equal rows become one, rows without a cell are left out."""
@@ -78,65 +83,54 @@ class Steps:
         first, kind = table.distinct_rows()
         return Encoded(self.likelihood.rows(table.take(first)), np.bincount(kind, weights, first.size))
 
-    def start(self, rng: np.random.Generator, rows: Any) -> VariationalState:
+    def start(self, rng: np.random.Generator, rows: Any) -> Any:
         """A first state from the raw rows of one place, by k-means; the other places need not be asked."""
         table = self._read(rows)
         return self.start_from(rng, table.take(~table.empty_rows), None)
 
-    def start_from(self, rng: np.random.Generator, table: Table, row_weights: np.ndarray | None) -> VariationalState:
-        """A first state: clusters of k-means on all rows, if they are few.
-
-        Otherwise on a sample, whose rows are shared out until the bound ceases to rise: most of the surplus components
-        die there, where that is cheap. What is left is made as large as the table.
-        """
+    def start_from(self, rng: np.random.Generator, table: Table, row_weights: np.ndarray | None) -> Any:
+        """A first state: clusters of k-means on all rows, or on a sample if they are many."""
         weights = np.ones(table.n_rows) if row_weights is None else row_weights
-        some, labels = labels_of_some(rng, table, weights, self.prior.n_components)
-        sample = Encoded(self.likelihood.rows(table.take(some)), weights[some])
-        state = self.global_step(self.given_responsibilities(sample, one_hot(labels, int(labels.max()) + 1)))
-        if some.size == table.n_rows:
-            return state
-        while not state.settled and state.n_steps < MOST_START_STEPS:
-            state = self.global_step(self.local_statistics(sample, state), state)
-        scale = weights.sum() / weights[some].sum()
-        return self.global_step(Statistics(np.array([np.nan]), scale * state.sizes, scale * state.stats, np.empty(0)))
+        return self._start_of_some(rng, table, weights)[1]
 
     def given_responsibilities(self, rows: Any, resp: np.ndarray) -> Statistics:
         """Statistics of rows shared out by given responsibilities (n, K), for a first state; additive too."""
         encoded = self._encoded(rows)
-        resp = _checked_resp(resp, encoded.weights.size)
+        resp = checked_responsibilities(resp, encoded.weights.size)
         stats = shared_stats(self.likelihood, encoded.rows, encoded.weights, resp)
-        return Statistics(np.array([np.nan]), encoded.weights @ resp, stats, np.empty(0))
+        return Statistics(np.array([np.nan]), encoded.weights @ resp, stats, NO_OVERLAPS)
 
-    def local_statistics(self, rows: Any, state: VariationalState) -> Statistics:
+    def local_statistics(self, rows: Any, state: Any) -> Statistics:
         """Share the rows out among the components by their best responsibilities, and sum up.
 
         Parameters
         ----------
         rows
             Raw rows as given to fit, or what ``encode`` made of them.
-        state : VariationalState
+        state
+            What ``global_step`` made.
 
         Notes
         -----
-        Cost: rows x components expected log densities.
+        Cost: rows x components log densities.
         """
         encoded = self._encoded(rows)
-        likelihood, log_weights, expected = state.likelihood, state.log_weights, state.expected
         shared = shared_out(
-            encoded.rows,
-            encoded.weights,
-            lambda part, weights: likelihood.share_out(part, weights, log_weights, expected),
-            self.place,
+            encoded.rows, encoded.weights, lambda part, weights: self.share_out(part, weights, state), self.place
         )
-        return Statistics(np.array([shared.log_total]), shared.sizes, shared.stats, self._overlaps(encoded, state))
+        return Statistics(np.array([shared.log_total]), shared.sizes, shared.stats, self.overlaps(encoded, state))
 
-    def memberships(self, rows: Any, state: VariationalState) -> np.ndarray:
+    def overlaps(self, rows: Encoded, state: Any) -> np.ndarray:
+        """Sums over rows of what pairs of components share, for engines that try to merge some."""
+        return NO_OVERLAPS
+
+    def memberships(self, rows: Any, state: Any) -> np.ndarray:
         """Responsibilities (n, K) of raw rows, or of those that were encoded: what stays where the rows are."""
         if not isinstance(rows, Encoded):
             table = self._read(rows)
             rows = Encoded(self.likelihood.rows(table), np.ones(table.n_rows))
         resp = np.empty((rows.weights.size, state.n_components))
-        for block, own in self._shared(rows, state):
+        for block, own in self.shared(rows, state):
             resp[block] = own
         return resp
 
@@ -146,79 +140,31 @@ class Steps:
             raise ValueError("The two parts are statistics under different states: send one state to all places.")
         return Statistics(*(a + b for a, b in zip(first, second)))
 
-    def global_step(self, statistics: Statistics, state: VariationalState | None = None) -> VariationalState:
-        """The best factors of weights and parameters given the statistics of all rows; of a first state without one.
+    def shared(self, rows: Encoded, state: Any) -> Iterator[tuple[slice, np.ndarray]]:
+        """Which rows, and their responsibilities, block by block."""
+        for block, part in row_blocks(rows.rows, rows.weights.size, ROWS_AT_ONCE):
+            yield block, normalized(self.log_densities(part, state))[1]
 
-        In this order: pairs that gain by it are merged, empty components removed, sticks ordered by size, learned
-        numbers moved to their maximum.
-        """
-        self._check_statistics(statistics)
-        if state is not None and not _belongs(statistics, state):
+    def check_statistics(self, statistics: Statistics, state: Any, n_overlaps: int = 0) -> None:
+        """Refuse arrays that do not fit together, or that were not made under this state."""
+        n_stats = n_stats_of(self.likelihood)
+        shapes = ((1,), (statistics.sizes.size,), (statistics.sizes.size, n_stats), (statistics.overlaps.size,))
+        if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(statistics, shapes)):
+            raise ValueError(
+                f"Statistics are float64 arrays of shapes (1,), (K,), (K, {n_stats}) and (P,), got "
+                f"{', '.join(f'{part.dtype} {part.shape}' for part in statistics)}: sum what the places send."
+            )
+        if state is None:
+            return
+        if statistics.stats.shape != state.stats.shape or statistics.overlaps.size != n_overlaps:
             raise ValueError("These are not statistics under this state: send it to all places and sum what they send.")
-        likelihood = self.likelihood if state is None else state.likelihood
-        concentration = self.prior.initial_concentration() if state is None else state.concentration
-        bound = np.nan if state is None else float(statistics.log_total[0]) - state.divergence
-        sizes, stats, has_merged = self._occupied(statistics, state, concentration)
-        concentration = self.prior.learned_concentration(sizes, concentration)
-        likelihood = likelihood.relearned(stats) if likelihood.learns else likelihood
-        held = Held(likelihood, self.prior, sizes, stats, concentration)
-        pairs, settled = self._next_pairs(state, bound, has_merged, held)
-        return VariationalState(
-            sizes=sizes,
-            stats=stats,
-            expected=likelihood.expected_params(stats),
-            log_weights=self.prior.expected_log_weights(sizes, concentration),
-            concentration=concentration,
-            likelihood=likelihood,
-            divergence=self._divergence(likelihood, sizes, stats, concentration),
-            bound=bound,
-            pairs=pairs,
-            n_steps=0 if state is None else state.n_steps + 1,
-            settled=settled,
-        )
 
-    # --- columns ----------------------------------------------------------------------------------
-
-    def column_loglik(self, column: Any, state: VariationalState, m: int) -> np.ndarray:
-        """Expected log densities (n, K) of the cells of column m, numbered as in fit; exactly 0 for a missing cell.
-
-        And for none other: where a cell's density is 1, as in a column of one label, it is the number next below 0.
-        """
-        self._require_independent_columns()
-        table = self._own_reader().read_column(column, m)
-        loglik = state.likelihood.expected_loglik(self.likelihood.rows(table), state.expected)
-        loglik[~table.empty_rows & ~loglik.any(axis=1)] = -np.finfo(np.float64).smallest_subnormal
-        return loglik
-
-    def responsibilities(
-        self, loglik: np.ndarray, state: VariationalState, row_weights: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Responsibilities (n, K) times weights of rows, given the sum over columns of ``column_loglik``.
-
-        Without weights a row counts once, and not at all where its log densities are all exactly 0: it has no cell.
-        """
-        return normalized(loglik + state.log_weights)[1] * _weights_of(loglik, row_weights)[:, None]
-
-    def column_statistics(self, column: Any, resp: np.ndarray, m: int) -> np.ndarray:
-        """Statistics (K, S) of column m, zeros where they speak of other columns."""
-        self._require_independent_columns()
-        table = self._own_reader().read_column(column, m)
-        return self.likelihood.suffstats(self.likelihood.rows(table), _checked_resp(resp, table.n_rows))
-
-    def join_columns(
-        self,
-        loglik: np.ndarray,
-        column_statistics: Sequence[np.ndarray],
-        state: VariationalState,
-        row_weights: np.ndarray | None = None,
-    ) -> Statistics:
-        """What ``local_statistics`` of all columns would be, given the sum over columns of ``column_loglik``."""
-        log_totals, resp = normalized(loglik + state.log_weights)
-        weights = _weights_of(loglik, row_weights)
-        stats = np.sum(column_statistics, axis=0)
-        return Statistics(np.array([log_totals @ weights]), weights @ resp, stats, overlaps(resp, weights, state.pairs))
-
-    # --- within -----------------------------------------------------------------------------------
+    def _start_of_some(self, rng: np.random.Generator, table: Table, weights: np.ndarray) -> tuple[Encoded, Any]:
+        """The rows that k-means was run on, and the state of its clusters."""
+        some, labels = labels_of_some(rng, table, weights, self.prior.n_components)
+        sample = Encoded(self.likelihood.rows(table.take(some)), weights[some])
+        resp = one_hot(labels, int(labels.max()) + 1)
+        return sample, self.global_step(self.given_responsibilities(sample, resp))
 
     def _read(self, rows: Any) -> Table:
         return rows if isinstance(rows, Table) else self._own_reader().read(rows)
@@ -231,75 +177,35 @@ class Steps:
     def _encoded(self, rows: Any) -> Encoded:
         return rows if isinstance(rows, Encoded) else self.encode(rows)
 
-    def _check_statistics(self, statistics: Statistics) -> None:
-        n_stats = self.likelihood.stats_of(self.likelihood.state(1)).shape[1]
-        shapes = ((1,), (statistics.sizes.size,), (statistics.sizes.size, n_stats), (statistics.overlaps.size,))
-        if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(statistics, shapes)):
-            raise ValueError(
-                f"Statistics are float64 arrays of shapes (1,), (K,), (K, {n_stats}) and (P,), got "
-                f"{', '.join(f'{part.dtype} {part.shape}' for part in statistics)}: sum what the places send."
-            )
 
-    def _require_independent_columns(self) -> None:
-        if not self.likelihood.columns_are_independent:
-            raise ValueError(
-                f"A {self.likelihood.title} looks at all columns of a row at once, so they cannot live apart: choose a "
-                "family whose columns are independent given the cluster, for example Gaussian(covariance='diag')."
-            )
+class SharesOut:
+    """What an engine is that is made of `Steps`: one of them is local statistics, then a global step."""
 
-    def _overlaps(self, encoded: Encoded, state: VariationalState) -> np.ndarray:
-        found = np.zeros(state.pairs.shape[0])
-        if found.size:
-            for block, resp in self._shared(encoded, state):
-                found += overlaps(resp, encoded.weights[block], state.pairs)
-        return found
+    def steps(self, model: Model, reader: object = None) -> Steps:
+        """The halves of an iteration, as machines that hold parts of the rows call them."""
+        raise NotImplementedError
 
-    def _shared(self, encoded: Encoded, state: VariationalState) -> Iterator[tuple[slice, np.ndarray]]:
-        """Which rows, and their responsibilities, block by block."""
-        for block, part in row_blocks(encoded.rows, encoded.weights.size, ROWS_AT_ONCE):
-            yield block, normalized(state.likelihood.expected_loglik(part, state.expected) + state.log_weights)[1]
+    def start(self, model: Model, resp: np.ndarray) -> Any:
+        """The state given responsibilities (n, K) of all rows."""
+        steps = self.steps(model)
+        return steps.global_step(steps.given_responsibilities(encoded_rows(model), resp))
 
-    def _occupied(
-        self, statistics: Statistics, state: VariationalState | None, concentration: float
-    ) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Sizes and statistics of the components that hold rows, in their best order, and whether some were merged."""
-        sizes, stats = statistics.sizes, statistics.stats
-        if state is not None and state.pairs.shape[0]:
-            held = Held(state.likelihood, self.prior, sizes, stats, concentration)
-            sizes, stats = merge_pairs(held, state.pairs, statistics.overlaps)
-        has_merged = sizes.size < statistics.sizes.size
-        left = sizes > min(LEAST_SIZE, sizes.max() / 2)
-        sizes, stats = sizes[left], stats[left]
-        order = self.prior.best_order(sizes, concentration)
-        return sizes[order], stats[order], has_merged
+    def next_state(self, model: Model, state: Any) -> Any:
+        """One iteration over the rows of a model."""
+        steps = self.steps(model)
+        return steps.global_step(steps.local_statistics(encoded_rows(model), state), state)
 
-    def _divergence(self, likelihood: Conjugate, sizes: np.ndarray, stats: np.ndarray, concentration: float) -> float:
-        apart = likelihood.prior_divergence(stats).sum() + self.prior.weights_divergence(sizes, concentration)
-        return float(apart) - self.prior.log_hyperprior(concentration) - likelihood.log_hyperprior()
-
-    def _next_pairs(
-        self, state: VariationalState | None, bound: float, has_merged: bool, held: Held
-    ) -> tuple[np.ndarray, bool]:
-        """Pairs to be tried next, and whether nothing is left to do."""
-        if state is None:
-            return NO_PAIRS, False
-        slow = bound - state.bound <= self.tol * state.sizes.sum()
-        if not self.tries_merges:
-            return NO_PAIRS, slow
-        failed = state.pairs.shape[0] > 0 and not has_merged
-        if slow and (failed or state.settled):
-            return NO_PAIRS, True
-        if has_merged or slow or state.n_steps % EVERY == 1:
-            pairs = promising_pairs(held)
-            return pairs, slow and not has_merged and pairs.shape[0] == 0
-        return NO_PAIRS, False
+    def responsibilities(self, state: Any, model: Model) -> np.ndarray:
+        """The best responsibilities (n, K) of the rows of a model."""
+        return self.steps(model).memberships(encoded_rows(model), state)
 
 
-def _belongs(statistics: Statistics, state: VariationalState) -> bool:
-    return statistics.stats.shape == state.stats.shape and statistics.overlaps.size == state.pairs.shape[0]
+def encoded_rows(model: Model) -> Encoded:
+    """The rows of a model with their weights."""
+    return Encoded(model.shared_rows, model.row_weights)
 
 
-def _checked_resp(resp: Any, n_rows: int) -> np.ndarray:
+def checked_responsibilities(resp: Any, n_rows: int) -> np.ndarray:
     """Responsibilities as float64 (n_rows, K), finite and not negative: kernels trust them."""
     shares = np.asarray(resp)
     if shares.ndim != 2 or shares.shape[0] != n_rows or shares.dtype.kind not in "fiub":
@@ -310,8 +216,3 @@ def _checked_resp(resp: Any, n_rows: int) -> np.ndarray:
     if not (np.isfinite(shares).all() and shares.min(initial=0.0) >= 0.0):
         raise ValueError("Responsibilities must be finite and not negative: pass what responsibilities() returned.")
     return shares
-
-
-def _weights_of(loglik: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:
-    weights = np.any(loglik, axis=1) if row_weights is None else row_weights
-    return np.asarray(weights, dtype=np.float64)

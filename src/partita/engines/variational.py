@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from partita.engines.approximation import Approximator
-from partita.engines.steps import Steps
-from partita.engines.variational_state import Encoded, VariationalState
+from partita.engines.steps import SharesOut
+from partita.engines.variational_state import VariationalState
+from partita.engines.variational_steps import VariationalSteps
 from partita.families.base import Conjugate
 from partita.model.model import Model
 from partita.parameters import is_number, whole_number
@@ -22,7 +23,7 @@ class VariationalInfo:
     settled: bool  # the bound has ceased to rise and no pair is worth merging
 
 
-class Variational(Approximator, name="vb"):
+class Variational(SharesOut, Approximator, name="vb"):
     """Variational Bayes: the bound on the log evidence is raised until it rises no more, from several k-means starts.
 
     q(labels) q(weights) prod_k q(theta_k) stands for the posterior. Given responsibilities r_nk, the factors of weights
@@ -39,7 +40,7 @@ class Variational(Approximator, name="vb"):
     the number of clusters is found. Cost per iteration: rows x components expected log densities.
 
     Good for: many rows; the number of clusters; a bound on the evidence by which models can be compared; rows or
-    columns that must stay where they are (see `Steps`).
+    columns that must stay where they are (see `VariationalSteps`).
     Not for: groups of less than a thousandth of a large table, which the sample that a start is made from may not
     show; how sure the groups are. The factors know nothing of each other: probabilities come out too near 0 and 1,
     and only one of several explanations of the rows is found.
@@ -102,28 +103,19 @@ class Variational(Approximator, name="vb"):
         """Start from k-means on a sample of rows. All rows of the model have positive weight."""
         return self.steps(model).start_from(rng, model.table, model.row_weights)
 
-    def start(self, model: Model, resp: np.ndarray) -> VariationalState:
-        """The state given responsibilities (n, K) of all rows."""
-        steps = self.steps(model)
-        return steps.global_step(steps.given_responsibilities(Encoded(model.shared_rows, model.row_weights), resp))
-
     def step(
         self, rng: np.random.Generator, state: VariationalState, model: Model
     ) -> tuple[VariationalState, VariationalInfo]:
         """Best responsibilities given the other factors, then these given them; no random numbers are used."""
-        steps = self.steps(model)
-        statistics = steps.local_statistics(Encoded(model.shared_rows, model.row_weights), state)
-        following = steps.global_step(statistics, state)
+        following = self.next_state(model, state)
         return following, VariationalInfo(following.bound, state.n_components, following.settled)
-
-    def responsibilities(self, state: VariationalState, model: Model) -> np.ndarray:
-        """The best responsibilities (n, K) of the rows of a model given the other factors."""
-        return self.steps(model).memberships(Encoded(model.shared_rows, model.row_weights), state)
 
     def state_of(self, state: VariationalState, likelihood: Conjugate, numbers: np.ndarray) -> VariationalState:
         """The state with its statistics in the order of another likelihood."""
         return state.of_likelihood(likelihood, state.stats[:, numbers])
 
-    def steps(self, model: Model, reader: object = None) -> Steps:
+    def steps(self, model: Model, reader: object = None) -> VariationalSteps:
         """The halves of an iteration, as machines that hold parts of the rows or columns call them."""
-        return Steps(model.likelihood, model.prior, reader, tol=self.tol, merge=self.merge, place=model.place)
+        return VariationalSteps(
+            model.likelihood, model.prior, reader, tol=self.tol, merge=self.merge, place=model.place
+        )

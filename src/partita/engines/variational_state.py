@@ -1,29 +1,13 @@
-"""What travels between the halves of a variational iteration: statistics of rows, and the state made of them."""
+"""What comes back from the global half of a variational iteration: the factors of q."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from partita.families.base import Conjugate
 
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
-
-
-class Statistics(NamedTuple):
-    """What an iteration needs of the rows: sums over them, so that those of two parts add up."""
-
-    log_total: np.ndarray  # (1,) sum of log sum_k exp(E log weight_k + E log p(x_n | theta_k))
-    sizes: np.ndarray  # (K,) expected numbers of rows
-    stats: np.ndarray  # (K, S) sufficient statistics
-    overlaps: np.ndarray  # (P,) of the pairs whose merging is tried
-
-
-class Encoded(NamedTuple):
-    """Rows as the family reads them, equal ones once with their number."""
-
-    rows: Any
-    weights: np.ndarray  # (n,)
 
 
 @dataclass(frozen=True)

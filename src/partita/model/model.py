@@ -45,7 +45,7 @@ class Model:
     @property
     def n_stats(self) -> int:
         """How many numbers a slot's statistics are."""
-        return _n_stats(self.likelihood)
+        return n_stats_of(self.likelihood)
 
     @cached_property
     def shared_rows(self) -> Any:
@@ -100,10 +100,6 @@ class Model:
         """Statistics (K, S) of all rows shared out by ``resp``; see `shared_stats`."""
         return shared_stats(self.likelihood, self.shared_rows, self.row_weights, resp, expected)
 
-    def shared_out(self, share: Callable[[Any, np.ndarray], Shared]) -> Shared:
-        """The sum of what ``share`` makes of parts of the rows and their weights; see `shared_out`."""
-        return shared_out(self.shared_rows, self.row_weights, share, self.place)
-
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
         """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
         n_clusters = int(labels.max(initial=-1)) + 1
@@ -147,7 +143,7 @@ def shared_stats(
 
     Missing cells are left out, or are as expected given ``expected``.
     """
-    stats = np.zeros((resp.shape[1], _n_stats(likelihood)))
+    stats = np.zeros((resp.shape[1], n_stats_of(likelihood)))
     for block, part in row_blocks(rows, resp.shape[0], ROWS_AT_ONCE):
         weighted = row_weights[block, None] * resp[block]
         if expected is None:
@@ -157,5 +153,6 @@ def shared_stats(
     return stats
 
 
-def _n_stats(likelihood: Conjugate) -> int:
+def n_stats_of(likelihood: Conjugate) -> int:
+    """How many numbers the statistics of one cluster are."""
     return likelihood.stats_of(likelihood.state(1)).shape[1]
