@@ -9,6 +9,7 @@ from scipy.special import logsumexp, xlogy
 from sklearn.base import clone
 
 from partita.engines.climbing import Climb, climb_all, shortfall
+from partita.engines.em_steps import EMState
 from partita.engines.outcome import DrawsPlan, Outcome
 from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from partita.engines.em import EM
 
 CRITERIA = ("bic", "aic", "icl")
-MOST_SETTLING = 10_000  # rows on which starts climb before the best of them goes on with all
+MOST_SETTLING = 10_000  # rows on which starts climb
 ROWS_PER_COMPONENT = 100  # at least, there
 SETTLING_TOL = 1e-4  # gain per row of an iteration that ends a start there
+MOST_JUDGED = 4  # different tops that are compared on all rows; the best goes on
 
 
 class Top(NamedTuple):
@@ -65,16 +67,35 @@ def _climbed(
     crew = Crew(plan.n_jobs, plan.engine_time)
     n_rows = max(MOST_SETTLING, ROWS_PER_COMPONENT * max(prior.n_components for prior in priors))
     sample = model.sampled(_settling(seed), n_rows)
-    _ = sample.shared_rows, sample.points  # which all candidates share
-    samples = [sample.with_prior(prior) for prior in priors]
+    _ = sample.points  # which all candidates share
     if sample is model:
-        return climb_all(engine, samples, seeds, plan, crew=crew)
+        return climb_all(engine, _candidates(sample, priors), seeds, plan, crew=crew)
     hasty = clone(engine).set_params(tol=max(engine.tol, SETTLING_TOL), keep_iterations=False)
-    settled = climb_all(hasty, samples, seeds, plan, crew=crew)
-    states = [[_best(engine, climbs, criterion).climb.state] for climbs in settled]
-    _ = model.shared_rows
-    candidates = [model.with_prior(prior) for prior in priors]
+    settled = climb_all(hasty, _candidates(sample, priors), seeds, plan, crew=crew)
+    states = [_different(engine, climbs, criterion) for climbs in settled]
+    candidates = _candidates(model, priors)
+    if max(map(len, states)) > 1:
+        glance = clone(hasty).set_params(max_iter=1)
+        seen = climb_all(glance, candidates, seeds, plan, states=states, crew=crew)
+        states = [[_highest(engine, climbs, criterion).state] for climbs in seen]
     return climb_all(engine, candidates, seeds, plan, states=states, crew=crew)
+
+
+def _candidates(model: Model, priors: Sequence[FiniteDirichlet]) -> list[Model]:
+    """The model under every prior, sharing rows."""
+    _ = model.shared_rows
+    return [model.with_prior(prior) for prior in priors]
+
+
+def _different(engine: "EM", climbs: Sequence[Climb], criterion: str) -> list[EMState]:
+    """The states of the few best tops on a sample; those that differ by less than a step may gain are one."""
+    tops = sorted((_top(engine, climb) for climb in climbs), key=lambda top: top.criteria[criterion])
+    least = 2.0 * SETTLING_TOL * climbs[0].model.total
+    found: list[Top] = []
+    for top in tops:
+        if not found or top.criteria[criterion] > found[-1].criteria[criterion] + least:
+            found.append(top)
+    return [top.climb.state for top in found[:MOST_JUDGED]]
 
 
 def _settling(seed: np.random.SeedSequence) -> np.random.Generator:
@@ -159,12 +180,18 @@ def _best(engine: "EM", climbs: Sequence[Climb], criterion: str) -> Top:
     Densities of different numbers of parameters cannot be compared: where starts have removed different numbers of
     components, the best of each number compete by the criterion.
     """
+    return _top(engine, _highest(engine, climbs, criterion))
+
+
+def _highest(engine: "EM", climbs: Sequence[Climb], criterion: str) -> Climb:
     best: dict[int, Climb] = {}
     for climb in climbs:
         n = climb.state.n_components
         if n not in best or climb.objective > best[n].objective:
             best[n] = climb
-    return min((_top(engine, climb) for climb in best.values()), key=lambda top: top.criteria[criterion])
+    if len(best) == 1:
+        return best.popitem()[1]
+    return min((_top(engine, climb) for climb in best.values()), key=lambda top: top.criteria[criterion]).climb
 
 
 def _top(engine: "EM", climb: Climb) -> Top:
