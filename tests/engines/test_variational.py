@@ -18,7 +18,7 @@ from tests.engines.variational_models import (
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
 
 from partita.engines.climbing import Climb
-from partita.engines.merging import Held, allocation_gains, marginal_gains, merge_pairs, overlaps
+from partita.engines.merging import Holdings, allocation_gains, marginal_gains, merge_pairs, overlaps
 from partita.engines.variational import Variational
 from partita.families import Categorical, Gaussian
 from partita.model.model import Model
@@ -283,9 +283,9 @@ def test_the_gain_of_a_merge_is_the_difference_of_bounds(example, prior):
     for own in (resp, merged):
         order = prior.best_order(model.row_weights @ own, prior.concentration)
         bounds.append(full_bound(model, own[:, order], Variational().start(model, own)))
-    held = Held(model.likelihood, prior, given.sizes, given.stats, prior.concentration)
-    gain = marginal_gains(held, pair)[0] - overlaps(resp, model.row_weights, pair)[0]
-    gain += allocation_gains(held, pair)[0]
+    holdings = Holdings(model.likelihood, prior, given.sizes, given.stats, prior.concentration)
+    gain = marginal_gains(holdings, pair)[0] - overlaps(resp, model.row_weights, pair)[0]
+    gain += allocation_gains(holdings, pair)[0]
     assert gain == pytest.approx(bounds[1] - bounds[0], abs=1e-9 * (1 + abs(bounds[0])))
 
 
@@ -334,8 +334,8 @@ def test_settled_only_when_no_pair_gains():
     resp = best_responsibilities(model, last)
     given = steps.given_responsibilities(encoded(model), resp)
     shared = overlaps(resp, model.row_weights, every)
-    held = Held(model.likelihood, model.prior, given.sizes, given.stats, last.concentration)
-    sizes, _ = merge_pairs(held, every, shared)
+    holdings = Holdings(model.likelihood, model.prior, given.sizes, given.stats, last.concentration)
+    sizes, _ = merge_pairs(holdings, every, shared)
     assert sizes.size == last.n_components
 
 

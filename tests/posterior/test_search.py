@@ -1,21 +1,14 @@
 """The search against enumeration and against every move that it could have made."""
 
-import numba
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
-from tests.volumes import long, short_and_long
 
-from partita.kernels.search import Rules, place, score, search, value
 from partita.partitions import Partitions, canonical
 from partita.posterior import (
-    LOSSES,
-    NVI,
     VI,
-    Binder,
-    OneMinusARI,
     Posterior,
     VILowerBound,
     ZeroOne,
@@ -30,56 +23,7 @@ from partita.running.clock import running_seconds
 ROUNDING = 1e-10
 
 
-@numba.njit
-def compiled_value(objective):
-    return value(objective)
-
-
-@numba.njit
-def compiled_score(objective, unit, own, out):
-    score(objective, unit, own, out)
-
-
-@numba.njit
-def compiled_move(objective, unit, origin, slot):
-    place(objective, unit, origin, -1)
-    place(objective, unit, slot, 1)
-
-
 PARTITIONS = {n: np.array(list(set_partitions(n))) for n in range(2, 9)}
-
-
-def random_posterior(seed):
-    """Draws of 2 to 8 objects; weights, missing labels and a limit on the clusters in turn."""
-    rng = np.random.default_rng(seed)
-    n_objects, n_draws = int(rng.integers(2, 9)), int(rng.integers(1, 15))
-    missing = 0.2 if seed % 3 == 1 else 0.0
-    draws = noisy_draws(
-        seed, n_objects=n_objects, n_draws=n_draws, n_clusters=3, share=rng.uniform(0.1, 1.0), missing=missing
-    )
-    draws[0, draws.max(axis=0) < 0] = 0  # every object is labelled somewhere
-    weights = random_weights(seed, n_draws) if seed % 2 else None
-    return draws, weights, int(rng.integers(1, 4)) if seed % 4 == 0 else None
-
-
-@pytest.mark.filterwarnings("ignore:No draw obeys")
-@pytest.mark.parametrize("loss", [*LOSSES.values()], ids=LOSSES)
-@short_and_long("n_posteriors", 20, 200)
-def test_the_search_finds_the_enumerated_minimum(loss, n_posteriors):
-    n_minimal = 0
-    for seed in range(n_posteriors):
-        draws, weights, most = random_posterior(seed)
-        found = Posterior(draws, weights=weights).estimate(loss=loss(), max_clusters=most or "n", n_jobs=1)
-        every = PARTITIONS[draws.shape[1]]
-        allowed = every if most is None else every[every.max(axis=1) < most]
-        least = least_expected(allowed, draws, weights, loss=loss())[1].min()
-        assert found.expected_loss > least - ROUNDING
-        assert found.n_clusters <= (most or 8)
-        assert found.expected_loss == pytest.approx(slow_expected(loss(), found.labels, draws, weights), abs=1e-12)
-        if draws.min() >= 0 and most is None:
-            assert found.expected_loss < least_expected(draws, draws, weights, loss=loss())[1].min() + ROUNDING
-        n_minimal += found.expected_loss < least + ROUNDING
-    assert n_minimal >= 0.99 * n_posteriors
 
 
 def moves(labels, units, most):
@@ -121,52 +65,9 @@ def test_groups_of_one_object_change_nothing():
     np.testing.assert_array_equal(plain.probabilities, alone.probabilities)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.15])
-@pytest.mark.parametrize("loss", [VI(a=0.7), Binder(), OneMinusARI(), NVI(), VILowerBound()], ids=repr)
-def test_the_objective_changes_as_the_loss_does(loss, missing):
-    """What the compiled state adds up move by move is the expected loss, up to a constant."""
-    draws = noisy_draws(5, n_objects=18, n_draws=9, share=0.5, missing=missing)
-    weights = random_weights(5, 9)
-    condensed = condense(Partitions(draws), weights)
-    problem = Problem(loss, condensed, np.arange(len(condensed.counts)), Limits(18))
-    differences = []
-    for seed in range(3):
-        labels = np.random.default_rng(seed).integers(0, 4, problem.n_units)
-        objective, seats = problem.state(labels, 12)
-        search(np.random.default_rng(seed), objective, seats, Rules(18, 1, 50, 3, 1e-12))
-        reached = problem.on_atoms(seats.labels)[condensed.inverse]
-        fresh, same = problem.state(seats.labels.copy(), 12)
-        search(np.random.default_rng(0), fresh, same, Rules(18, 1, 0, 0, 1e-12))  # seats them, and no more
-        np.testing.assert_allclose(compiled_value(objective), compiled_value(fresh), atol=1e-12)
-        differences.append(compiled_value(objective) - slow_expected(loss, reached, draws, weights))
-    np.testing.assert_allclose(differences, differences[0], atol=1e-12)
-
-
 def with_repeated_objects(seed, n_objects=8, n_draws=10, missing=0.0):
     draws = noisy_draws(seed, n_objects=n_objects, n_draws=n_draws, share=0.5, missing=missing)
     return np.repeat(draws, np.random.default_rng(seed).integers(1, 6, n_objects), axis=1)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.15])
-@pytest.mark.parametrize("loss", [VI(), Binder(), OneMinusARI(), NVI(), VILowerBound()], ids=repr)
-@long
-def test_what_a_place_is_worth_is_what_taking_it_changes(loss, missing):
-    """Scores of atoms against the values that the objective has after they have been placed."""
-    draws = with_repeated_objects(2, missing=missing)
-    condensed = condense(Partitions(draws), random_weights(2, 10))
-    problem = Problem(loss, condensed, np.arange(len(condensed.counts)), Limits(draws.shape[1]))
-    labels = np.random.default_rng(0).integers(0, 3, problem.n_units)
-    objective, seats = problem.state(labels, 5)
-    search(np.random.default_rng(0), objective, seats, Rules(5, 1, 0, 0, 1e-12))
-    for unit, own in enumerate(seats.labels):
-        scores = np.empty(5)
-        compiled_score(objective, unit, own, scores)
-        values = np.empty(5)
-        for slot in range(5):
-            compiled_move(objective, unit, own, slot)
-            values[slot] = compiled_value(objective)
-            compiled_move(objective, unit, slot, own)
-        np.testing.assert_allclose(scores - scores[own], values - values[own], atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", EVERY, ids=repr)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from partita.engines.merging import LEAST_SIZE, Held, gaining_pairs, overlaps, promising_pairs
+from partita.engines.merging import LEAST_SIZE, Holdings, gaining_pairs, overlaps, promising_pairs
 from partita.families.base import Conjugate
 from partita.model.model import Model
 from partita.priors.weights import LabelledComponents
@@ -41,11 +41,11 @@ def state_of(model: Model, resp: np.ndarray, concentration: float, likelihood: C
 def arranged(model: Model, resp: np.ndarray, concentration: float) -> np.ndarray:
     """Responsibilities without components that hold nothing, sticks in order of size."""
     sizes = model.row_weights @ resp
-    held = np.flatnonzero(sizes >= LEAST_SIZE)
-    order = held[model.prior.best_order(sizes[held], concentration)]
+    full = np.flatnonzero(sizes >= LEAST_SIZE)
+    order = full[model.prior.best_order(sizes[full], concentration)]
     if not np.array_equal(order, np.arange(sizes.size)):
         resp = np.ascontiguousarray(resp[:, order])
-    if held.size < sizes.size:
+    if full.size < sizes.size:
         resp /= resp.sum(axis=1, keepdims=True)
     return resp
 
@@ -58,9 +58,9 @@ def following(model: Model, state: CollapsedVariationalState, resp: np.ndarray) 
 
 def merged(model: Model, state: CollapsedVariationalState) -> CollapsedVariationalState:
     """The state after all merges of two components that raise the bound."""
-    held = Held(state.likelihood, model.prior, state.sizes, state.stats, state.concentration)
-    pairs = promising_pairs(held)
-    joined = gaining_pairs(held, pairs, overlaps(state.resp, model.row_weights, pairs))
+    holdings = Holdings(state.likelihood, model.prior, state.sizes, state.stats, state.concentration)
+    pairs = promising_pairs(holdings)
+    joined = gaining_pairs(holdings, pairs, overlaps(state.resp, model.row_weights, pairs))
     if joined.shape[0] == 0:
         return state
     resp = state.resp.copy()

@@ -25,7 +25,7 @@ LEAST_SHARE = 1e-20  # of a row that counts where components overlap
 PAIRS_AT_ONCE = 512  # whose statistics are summed at a time
 
 
-class Held(NamedTuple):
+class Holdings(NamedTuple):
     """What K components hold, and the model they belong to."""
 
     likelihood: Conjugate
@@ -35,19 +35,19 @@ class Held(NamedTuple):
     concentration: float
 
 
-def promising_pairs(held: Held) -> np.ndarray:
+def promising_pairs(holdings: Holdings) -> np.ndarray:
     """Pairs (P, 2) whose merging would gain if they did not overlap, at most two for every component.
 
     Cost: K (K - 1) / 2 marginal likelihoods.
     """
-    sizes = held.sizes
+    sizes = holdings.sizes
     first, second = np.triu_indices(sizes.size, 1)
-    gains = marginal_gains(held, np.column_stack([first, second]))
+    gains = marginal_gains(holdings, np.column_stack([first, second]))
     both = sizes[first] + sizes[second]
     shared = gains + xlogy(both, both) - xlogy(sizes, sizes)[first] - xlogy(sizes, sizes)[second]
     chosen = _best_partners(first, second, shared, sizes.size)
     pairs = np.column_stack([first[chosen], second[chosen]])
-    return pairs[gains[chosen] + allocation_gains(held, pairs) > 0]
+    return pairs[gains[chosen] + allocation_gains(holdings, pairs) > 0]
 
 
 def overlaps(resp: np.ndarray, row_weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -65,34 +65,34 @@ def overlaps(resp: np.ndarray, row_weights: np.ndarray, pairs: np.ndarray) -> np
     return found
 
 
-def gaining_pairs(held: Held, pairs: np.ndarray, overlap: np.ndarray) -> np.ndarray:
+def gaining_pairs(holdings: Holdings, pairs: np.ndarray, overlap: np.ndarray) -> np.ndarray:
     """Pairs (M, 2) whose merging gains, greatest first, each component in one of them at most."""
-    apart = marginal_gains(held, pairs) - overlap
-    gains = apart + allocation_gains(held, pairs)
-    sizes, free, chosen = held.sizes.copy(), np.ones(held.sizes.size, dtype=bool), []
+    apart = marginal_gains(holdings, pairs) - overlap
+    gains = apart + allocation_gains(holdings, pairs)
+    sizes, free, chosen = holdings.sizes.copy(), np.ones(holdings.sizes.size, dtype=bool), []
     for p in np.argsort(-gains, kind="stable"):
         i, j = pairs[p]
         if not (gains[p] > 0 and free[i] and free[j]):
             continue
-        if apart[p] + allocation_gains(held._replace(sizes=sizes), pairs[[p]])[0] > 0:
+        if apart[p] + allocation_gains(holdings._replace(sizes=sizes), pairs[[p]])[0] > 0:
             sizes[i], sizes[j] = sizes[i] + sizes[j], 0.0
             free[[i, j]] = False
             chosen.append(p)
     return pairs[chosen]
 
 
-def merge_pairs(held: Held, pairs: np.ndarray, overlap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def merge_pairs(holdings: Holdings, pairs: np.ndarray, overlap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sizes and statistics after the merges of ``gaining_pairs``."""
-    first, second = gaining_pairs(held, pairs, overlap).T
-    sizes, stats = held.sizes.copy(), held.stats.copy()
+    first, second = gaining_pairs(holdings, pairs, overlap).T
+    sizes, stats = holdings.sizes.copy(), holdings.stats.copy()
     sizes[first] += sizes[second]
     stats[first] += stats[second]
     return np.delete(sizes, second), np.delete(stats, second, axis=0)
 
 
-def marginal_gains(held: Held, pairs: np.ndarray) -> np.ndarray:
+def marginal_gains(holdings: Holdings, pairs: np.ndarray) -> np.ndarray:
     """What the marginal likelihoods gain (P,) when two components become one."""
-    likelihood, stats = held.likelihood, held.stats
+    likelihood, stats = holdings.likelihood, holdings.stats
     alone = likelihood.log_marginal(stats)
     gains = np.empty(pairs.shape[0])
     for start in range(0, gains.size, PAIRS_AT_ONCE):
@@ -101,12 +101,12 @@ def marginal_gains(held: Held, pairs: np.ndarray) -> np.ndarray:
     return gains
 
 
-def allocation_gains(held: Held, pairs: np.ndarray) -> np.ndarray:
+def allocation_gains(holdings: Holdings, pairs: np.ndarray) -> np.ndarray:
     """What the probability of labels gains (P,) when components i < j become one, in the best orders of components.
 
     With one component fewer than there may be, that is the order by size.
     """
-    _, prior, sizes, _, concentration = held
+    _, prior, sizes, _, concentration = holdings
     before = prior.log_allocation(sizes[prior.best_order(sizes, concentration)], concentration)
     merged = np.tile(sizes, (pairs.shape[0], 1))
     each = np.arange(pairs.shape[0])

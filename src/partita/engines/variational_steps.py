@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.engines.merging import LEAST_SIZE, Held, merge_pairs, overlaps, promising_pairs
+from partita.engines.merging import LEAST_SIZE, Holdings, merge_pairs, overlaps, promising_pairs
 from partita.engines.steps import NO_OVERLAPS, Encoded, Statistics, Steps, checked_responsibilities
 from partita.engines.variational_state import NO_PAIRS, VariationalState
 from partita.families.base import Conjugate, Shared, normalized
@@ -98,8 +98,8 @@ class VariationalSteps(Steps):
         sizes, stats, has_merged = self._occupied(statistics, state, concentration)
         concentration = self.prior.learned_concentration(sizes, concentration)
         likelihood = likelihood.relearned(stats) if likelihood.learns else likelihood
-        held = Held(likelihood, self.prior, sizes, stats, concentration)
-        pairs, settled = self._next_pairs(state, bound, has_merged, held)
+        holdings = Holdings(likelihood, self.prior, sizes, stats, concentration)
+        pairs, settled = self._next_pairs(state, bound, has_merged, holdings)
         return VariationalState(
             sizes=sizes,
             stats=stats,
@@ -170,8 +170,8 @@ class VariationalSteps(Steps):
         """Sizes and statistics of the components that hold rows, in their best order, and whether some were merged."""
         sizes, stats = statistics.sizes, statistics.stats
         if state is not None and state.pairs.shape[0]:
-            held = Held(state.likelihood, self.prior, sizes, stats, concentration)
-            sizes, stats = merge_pairs(held, state.pairs, statistics.overlaps)
+            holdings = Holdings(state.likelihood, self.prior, sizes, stats, concentration)
+            sizes, stats = merge_pairs(holdings, state.pairs, statistics.overlaps)
         has_merged = sizes.size < statistics.sizes.size
         left = sizes > min(LEAST_SIZE, sizes.max() / 2)
         sizes, stats = sizes[left], stats[left]
@@ -183,7 +183,7 @@ class VariationalSteps(Steps):
         return float(apart) - self.prior.log_hyperprior(concentration) - likelihood.log_hyperprior()
 
     def _next_pairs(
-        self, state: VariationalState | None, bound: float, has_merged: bool, held: Held
+        self, state: VariationalState | None, bound: float, has_merged: bool, holdings: Holdings
     ) -> tuple[np.ndarray, bool]:
         """Pairs to be tried next, and whether nothing is left to do."""
         if state is None:
@@ -195,7 +195,7 @@ class VariationalSteps(Steps):
         if slow and (failed or state.settled):
             return NO_PAIRS, True
         if has_merged or slow or state.n_steps % EVERY == 1:
-            pairs = promising_pairs(held)
+            pairs = promising_pairs(holdings)
             return pairs, slow and not has_merged and pairs.shape[0] == 0
         return NO_PAIRS, False
 

@@ -1,13 +1,10 @@
 """Losses of partitions over weighted atoms, from contingency tables."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from partita.kernels.contingency import chained_losses, pairwise_losses
-
-if TYPE_CHECKING:
-    from partita.posterior.estimate.losses import Loss
 
 TABLE_CELLS = 1 << 26
 """Cells of a contingency table up to which it is kept; beyond, labels are compared one cluster at a time."""
@@ -15,26 +12,33 @@ TABLE_CELLS = 1 << 26
 _DRAWS_TOGETHER = 256
 
 
-def between(loss: "Loss", candidates: np.ndarray, draws: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Losses of candidates and draws over weighted atoms, (candidate, draw).
+def tabled_losses(
+    kind: int,
+    a: float,
+    phi_of: Callable[[int], np.ndarray],
+    candidates: np.ndarray,
+    draws: np.ndarray,
+    counts: np.ndarray,
+) -> np.ndarray:
+    """Losses of candidates and draws over weighted atoms, (candidate, draw): a compiled loss, its price and its phi.
 
     Tables are made for as many draws at a time as memory is meant for.
     """
-    kind = np.promote_types(candidates.dtype, draws.dtype)
-    candidates = np.ascontiguousarray(candidates, dtype=kind)
-    draws = np.ascontiguousarray(draws, dtype=kind)
-    phi = loss.phi(int(counts.sum()))
+    dtype = np.promote_types(candidates.dtype, draws.dtype)
+    candidates = np.ascontiguousarray(candidates, dtype=dtype)
+    draws = np.ascontiguousarray(draws, dtype=dtype)
+    phi = phi_of(int(counts.sum()))
     shape = (n_labels(candidates) + 1, n_labels(draws) + 1)
     losses = np.empty((len(candidates), len(draws)))
     if shape[0] * shape[1] > TABLE_CELLS:
-        pairwise_losses(candidates, draws, loss.kind, float(loss.a), counts, phi, max(shape) - 1, losses)
+        pairwise_losses(candidates, draws, kind, a, counts, phi, max(shape) - 1, losses)
         return losses
     step = min(_DRAWS_TOGETHER, max(1, TABLE_CELLS // (shape[0] * shape[1])))
     for start in range(0, len(draws), step):
         columns = np.ascontiguousarray(draws[start : start + step].T)
         some = np.empty((len(candidates), columns.shape[1]))
         tables = np.zeros((columns.shape[1], *shape), np.int32)
-        chained_losses(candidates, columns, loss.kind, float(loss.a), counts, phi, tables, some)
+        chained_losses(candidates, columns, kind, a, counts, phi, tables, some)
         losses[:, start : start + step] = some
     return losses
 

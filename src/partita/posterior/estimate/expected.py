@@ -7,7 +7,7 @@ import numpy as np
 from partita.kernels.contingency import count_moves, pairwise_losses
 from partita.partitions import Partitions
 from partita.posterior.condensing import Condensed, checked_weights, condense
-from partita.posterior.estimate.comparing import TABLE_CELLS, between, evenly_spaced, n_labels, xlogx
+from partita.posterior.estimate.comparing import TABLE_CELLS, evenly_spaced, n_labels, xlogx
 from partita.posterior.estimate.losses import VI, Loss, loss_from
 
 EXACT_WORK = 2e8
@@ -70,8 +70,8 @@ def losses_to_draws(loss: str | Loss, labels: Any, partitions: Partitions) -> np
     pairs, first = np.unique(inverse * (n_labels(tried) + 1) + tried[0] + 1, return_index=True)
     if len(pairs) > len(representatives):
         counts = np.bincount(np.searchsorted(pairs, inverse * (n_labels(tried) + 1) + tried[0] + 1))
-        return between(measure, tried[:, first], np.ascontiguousarray(given[:, inverse[first]]), counts)[0]
-    return between(measure, tried[:, representatives], given, partitions.atoms()[2])[0]
+        return measure.between(tried[:, first], np.ascontiguousarray(given[:, inverse[first]]), counts)[0]
+    return measure.between(tried[:, representatives], given, partitions.atoms()[2])[0]
 
 
 def vi_to_draws(references: np.ndarray, partitions: Partitions) -> np.ndarray:
@@ -89,7 +89,7 @@ def least_of(loss: Loss, candidates: np.ndarray, draws: Condensed) -> tuple[int,
     steps_dearer = 1.0 if loss.of_two else _STEPS_OF_BOUND
     if steps_dearer * _work(candidates, draws) > EXACT_WORK:
         some, weights = evenly_spaced(draws.weights, _SPREAD)
-        rough = between(loss.stand_in(), candidates, draws.labels[some], draws.counts) @ weights
+        rough = loss.stand_in().between(candidates, draws.labels[some], draws.counts) @ weights
         chosen = np.sort(np.argsort(rough, kind="stable")[:_SHORTLIST])
     losses = np.full(len(candidates), np.nan)
     losses[chosen] = loss.expected(candidates[chosen], draws)

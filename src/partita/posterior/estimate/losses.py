@@ -10,7 +10,7 @@ from partita.kernels import loss_values
 from partita.kernels.loss_values import loss_value
 from partita.parameters import Named, choose
 from partita.posterior.condensing import Condensed
-from partita.posterior.estimate.comparing import between, squares, xlogx
+from partita.posterior.estimate.comparing import squares, tabled_losses, xlogx
 from partita.posterior.estimate.limits import Limits
 from partita.posterior.estimate.lower_bounds import MOST_PAIRED, vi_lower_bounds
 from partita.posterior.estimate.objectives import Units, additive, pairs, ratios
@@ -25,12 +25,10 @@ _STEPS_OF_RATIO = 4.0  # what a step costs where the loss is a ratio within ever
 class Loss(Named, kind="loss"):
     """A loss of an estimate and a draw, over the objects that both label; 0 if there are none.
 
-    ``n`` is the number of those objects, n_T the sizes of the estimate's clusters, n_C of the draw's, n_TC of what
-    they share.
+    ``class Mine(Loss, name="mine")`` with `between` and `objective` is known to every estimator and command.
+    ``n`` is the number of objects that both label, n_T the sizes of the estimate's clusters, n_C of the draw's, n_TC of
+    what they share.
     """
-
-    kind: int
-    a: float = 1.0
 
     of_two: ClassVar[bool] = True
     """Whether it compares two partitions; else one with all draws together."""
@@ -44,27 +42,19 @@ class Loss(Named, kind="loss"):
     most_atoms: ClassVar[float] = math.inf
     """Atoms up to which there is an objective to search by."""
 
-    def phi(self, n: int) -> np.ndarray:
-        """The function that the loss sums over sizes, for 0, 1, ... n."""
-        return xlogx(n)
+    def between(self, candidates: np.ndarray, draws: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Losses (candidate, draw) of partitions over atoms, each of which stands for ``counts`` equal objects."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what two partitions cost: implement between.")
 
     def expected(self, candidates: np.ndarray, draws: Condensed) -> np.ndarray:
         """Expected loss of every candidate, given over the atoms of the draws; exactly."""
-        return between(self, candidates, draws.labels, draws.counts) @ draws.weights
+        return self.between(candidates, draws.labels, draws.counts) @ draws.weights
 
     def expected_alone(self, draws: Condensed) -> float:
-        """Expected loss of the partition into single objects, from the cluster sizes of the draws.
-
-        Cost O(draws x atoms).
-        """
-        phi = self.phi(int(draws.counts.sum()))
-        total = 0.0
-        for weight, labels in zip(draws.weights, draws.labels):
-            seen = labels >= 0
-            sizes = np.bincount(labels[seen], weights=draws.counts[seen]).astype(np.int64)
-            n, alone = int(sizes.sum()), float(sizes.sum() * phi[1])
-            total += weight * loss_value(self.kind, self.a, n, phi[n], alone, phi[sizes].sum(), alone)
-        return float(total)
+        """Expected loss of the partition into single objects. Cost: that of `between` for one object per atom."""
+        labels = np.repeat(draws.labels, draws.counts, axis=1)
+        alone = np.arange(labels.shape[1])[None]
+        return float(self.between(alone, labels, np.ones(labels.shape[1], np.int64))[0] @ draws.weights)
 
     def answers(self, draws: Condensed, limits: Limits) -> list[np.ndarray] | None:
         """Partitions of the atoms that obey the limits and of which the best is the estimate; None: it is searched."""
@@ -79,11 +69,11 @@ class Loss(Named, kind="loss"):
 
         It answers to `score`, `place` and `value` of `partita.kernels.search`.
         """
-        return ratios(self.kind, self.phi, against, units.counts, n_slots)
+        raise NotImplementedError(f"{type(self).__name__} has nothing for the search to lower: implement objective.")
 
     def scan_work(self, n_atoms: int, n_slots: int, n_draws: float) -> float:
-        """Elementary steps (about half a nanosecond each) of moving every atom once."""
-        return _STEPS_OF_RATIO * n_draws * float(n_atoms) * n_slots
+        """Elementary steps (about half a nanosecond each) of moving every atom once; by default one for every cell."""
+        return n_draws * float(n_atoms) * n_slots
 
     def prepare(self, against: "References") -> None:
         """Make what several searches at once share."""
@@ -92,7 +82,45 @@ class Loss(Named, kind="loss"):
         """Refuse options outside their range."""
 
 
-class _Split(Loss):
+class _Tabled(Loss):
+    """A loss that is a function of the sums of `phi` over n_T, n_C and n_TC: a compiled one, which ``kind`` names."""
+
+    kind: int
+    a: float = 1.0
+
+    def phi(self, n: int) -> np.ndarray:
+        """The function that the loss sums over sizes, for 0, 1, ... n."""
+        return xlogx(n)
+
+    def between(self, candidates: np.ndarray, draws: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """From contingency tables, which are carried from candidate to candidate."""
+        return tabled_losses(self.kind, float(self.a), self.phi, candidates, draws, counts)
+
+    def expected_alone(self, draws: Condensed) -> float:
+        """From the cluster sizes of the draws. Cost O(draws x atoms)."""
+        phi = self.phi(int(draws.counts.sum()))
+        total = 0.0
+        for weight, labels in zip(draws.weights, draws.labels):
+            seen = labels >= 0
+            sizes = np.bincount(labels[seen], weights=draws.counts[seen]).astype(np.int64)
+            n, alone = int(sizes.sum()), float(sizes.sum() * phi[1])
+            total += weight * loss_value(self.kind, self.a, n, phi[n], alone, phi[sizes].sum(), alone)
+        return float(total)
+
+
+class _Ratio(_Tabled):
+    """One that is a ratio within every draw, so that draws do not add up before they are divided."""
+
+    def objective(self, against: "References", units: Units, n_slots: int) -> Any:
+        """Sums over the cells of every draw's table, scored draw by draw."""
+        return ratios(self.kind, self.phi, against, units.counts, n_slots)
+
+    def scan_work(self, n_atoms: int, n_slots: int, n_draws: float) -> float:
+        """A few steps for every cell."""
+        return _STEPS_OF_RATIO * super().scan_work(n_atoms, n_slots, n_draws)
+
+
+class _Split(_Tabled):
     """A loss with a price for wrong splits and another for wrong merges."""
 
     adds = True
@@ -107,10 +135,6 @@ class _Split(Loss):
     def objective(self, against: "References", units: Units, n_slots: int) -> Any:
         """Sums over cells, kept up to date."""
         return additive(self.phi, self.scale(against.n_labelled), self.a, against, units, n_slots)
-
-    def scan_work(self, n_atoms: int, n_slots: int, n_draws: float) -> float:
-        """One step for every cell."""
-        return n_draws * float(n_atoms) * n_slots
 
     def check(self) -> None:
         """Refuse a price outside 0 to 2."""
@@ -158,7 +182,7 @@ class Binder(_Split, name="binder"):
         return n.astype(np.float64) ** 2
 
 
-class OneMinusARI(Loss, name="one-minus-ari"):
+class OneMinusARI(_Ratio, name="one-minus-ari"):
     """One minus the adjusted Rand index of Hubert and Arabie (1985); 0 for two partitions that are trivial alike."""
 
     kind = loss_values.ONE_MINUS_ARI
@@ -168,19 +192,19 @@ class OneMinusARI(Loss, name="one-minus-ari"):
         return squares(n)
 
 
-class NVI(Loss, name="nvi"):
+class NVI(_Ratio, name="nvi"):
     """Normalised variation of information: 1 - I / H(joint), 0 where both are one cluster."""
 
     kind = loss_values.NVI
 
 
-class NID(Loss, name="nid"):
+class NID(_Ratio, name="nid"):
     """Normalised information distance: 1 - I / max(H(estimate), H(draw)), 0 where both are one cluster."""
 
     kind = loss_values.NID
 
 
-class ZeroOne(Loss, name="zero-one"):
+class ZeroOne(_Tabled, name="zero-one"):
     """0 for the same partition, 1 for any other: the estimate is the most probable partition."""
 
     kind = loss_values.ZERO_ONE
@@ -206,7 +230,6 @@ class VILowerBound(Loss, name="vi-lb"):
     together. Wade and Ghahramani (2018), whose constant, log E n_C(i), makes it no bound.
     """
 
-    kind = loss_values.VI
     of_two = False
     reads_all_draws = True
     most_atoms = MOST_PAIRED

@@ -15,7 +15,7 @@ from partita.posterior.estimate.expected import least_of
 from partita.posterior.estimate.holding import holds
 from partita.posterior.estimate.limits import Limits
 from partita.posterior.estimate.losses import VI, Loss, loss_from
-from partita.posterior.estimate.search import Found, Run, search
+from partita.posterior.estimate.search import Run, SearchResult, search
 from partita.posterior.membership import is_large, memberships, own_memberships, parted_by
 from partita.posterior.support import MOST_CLUSTERS, Support, support_of
 from partita.running.cached import cached_property
@@ -199,11 +199,13 @@ def estimate(
     units = np.arange(len(draws.counts))
     if groups is not None:
         draws, units = _parted(draws, groups)
-    asked = _Asked(measure, draws, units, replace(options, random_state=seed))
-    limits = options.limits(asked.n_objects, n_labels(draws.labels))
-    estimated = asked.estimate(limits, effective_draws(used))
-    if options.max_clusters is None and estimated.n_clusters == asked.n_objects > 1 and estimated.diffuse:
-        estimated = asked.estimate(replace(limits, max_clusters=asked.n_objects - 1, bind=True), estimated.ess)
+    estimation = _Estimation(measure, draws, units, replace(options, random_state=seed))
+    limits = options.limits(estimation.n_objects, n_labels(draws.labels))
+    estimated = estimation.estimate(limits, effective_draws(used))
+    if options.max_clusters is None and estimated.n_clusters == estimation.n_objects > 1 and estimated.diffuse:
+        estimated = estimation.estimate(
+            replace(limits, max_clusters=estimation.n_objects - 1, bind=True), estimated.ess
+        )
     return estimated
 
 
@@ -228,7 +230,7 @@ def estimate_given(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Estimation:
     """A loss, draws, the units of their atoms that stay together, and how to search."""
 
     loss: Loss
@@ -248,7 +250,7 @@ class _Asked:
         n_clusters = int(labels.max()) + 1
         return Estimate(labels, found.loss, n_clusters, ess, found.runs, self.loss, self.draws, found.support_cost)
 
-    def _found(self, limits: Limits) -> Found:
+    def _found(self, limits: Limits) -> SearchResult:
         answers = self.loss.answers(self.draws, limits)
         if answers is not None:
             return self._best_of(answers, limits)
@@ -257,7 +259,7 @@ class _Asked:
         found = self._search(self.loss, self.draws.labels, np.arange(len(self.units)), limits)
         return self._with_units(found)
 
-    def _search(self, loss: Loss, candidates: np.ndarray, units: np.ndarray, limits: Limits) -> Found:
+    def _search(self, loss: Loss, candidates: np.ndarray, units: np.ndarray, limits: Limits) -> SearchResult:
         """Search from the best of the candidates, and from other starts.
 
         Of the candidates those count that obey the limits, if any do, and of these those that label the most objects.
@@ -284,7 +286,7 @@ class _Asked:
             crew=Crew(options.n_jobs, deadline=options.deadline),
         )
 
-    def _best_of(self, answers: list[np.ndarray], limits: Limits) -> Found:
+    def _best_of(self, answers: list[np.ndarray], limits: Limits) -> SearchResult:
         """The best of these that has the support; where there is none, the partition of least expected VI."""
         tried = [labels for labels in answers if self._holds(labels)]
         if not tried:
@@ -296,13 +298,13 @@ class _Asked:
             tried = [self._search(VI(), _tied(self.draws, self.units), self.units, limits).labels]
         losses = self.loss.expected(np.stack(tried), self.draws)
         labels, loss = tried[int(np.argmin(losses))], float(losses.min())
-        return self._with_units(Found(labels, loss, [Run("draw", loss, int(labels.max()) + 1, 0)]))
+        return self._with_units(SearchResult(labels, loss, [Run("draw", loss, int(labels.max()) + 1, 0)]))
 
     def _holds(self, labels: np.ndarray) -> bool:
         least = self.options.min_support
         return least == 0 or labels.max() >= MOST_CLUSTERS or holds(support_of(labels, self.draws), least)
 
-    def _with_units(self, found: Found) -> Found:
+    def _with_units(self, found: SearchResult) -> SearchResult:
         """The partition after every unit has moved to the cluster that holds most of it."""
         if len(np.unique(self.units)) == len(self.units):
             return found

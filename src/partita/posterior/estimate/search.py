@@ -22,7 +22,7 @@ _MOST_HELD = 4  # of the partitions found, which are given the support that is a
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Where the search ended.
 
     Attributes
@@ -74,7 +74,7 @@ def search(
     runs: int | None,
     seed: np.random.SeedSequence,
     crew: Crew,
-) -> Found:
+) -> SearchResult:
     """Find a partition of the atoms of ``draws``.
 
     A run seats units, then *sweetens*: takes every unit in turn out of its cluster and puts it where the expected
@@ -92,7 +92,7 @@ def search(
     `Problem`. When the ``crew`` is over, the first run goes on to its end, and no other is begun.
     """
     if len(draws.labels) == 1 and limits.allow(best_draw, draws.counts) and np.array_equal(best_draw, draws.labels[0]):
-        return Found(best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)])
+        return SearchResult(best_draw, 0.0, [Run("draw", 0.0, int(best_draw.max()) + 1, 0)])
     problem = _problem(loss, draws, units, limits)
     runs = min(16, max(1, int(ALL_WORK / problem.work))) if runs is None else runs
     starts, found, scans = _found(problem, list(_starts(problem, best_draw, runs, seed)), crew)
@@ -110,12 +110,12 @@ def search(
         for (start, *_), labels, value, n in zip(starts, found, losses, scans)
     ]
     if min_support == 0 or problem.is_too_large:
-        return Found(tried[best], losses[best], records)
+        return SearchResult(tried[best], losses[best], records)
     chosen = _best_first(losses, tried, draws, limits)[: 1 if crew.is_over() else _MOST_HELD]
     supported = crew.map(lambda labels: held(problem, labels, min_support), chosen)
     with_support = _expected(loss, supported, draws)
     k = _first_best(with_support, supported, draws, limits)
-    return Found(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))
+    return SearchResult(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))
 
 
 def _problem(loss: Loss, draws: Condensed, units: np.ndarray, limits: Limits) -> Problem:
