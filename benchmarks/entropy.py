@@ -35,7 +35,7 @@ DATA = Path(os.environ.get("PARTITA_BENCHMARK_DATA", ROOT.parent / "shared" / "d
 MEANS = np.array([-4.0, 0.0, 4.0])
 SPARSE = 0.1  # clusters that hold at most this share are sparse, in both of the paper's counts
 SHARES = (0.1, 0.05)  # of the objects in sparse clusters, from which a draw counts
-PAPER = {0: (4755, 9306), 10: (3981, 7825), 20: (1393, 3366)}  # draws of 15 000, by lambda
+PAPER = {0: (4755, 9306), 10: (3981, 7825), 20: (1393, 3366)}  # draws of 15 000, by entropy
 
 
 def main() -> None:
@@ -76,10 +76,10 @@ def fit(X: Any, family: Family, prior: Prior, seed: int, n_iterations: int, burn
         )
 
 
-def regularized(posterior: Posterior, lam: float) -> Posterior:
+def regularized(posterior: Posterior, entropy: float) -> Posterior:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EffectiveSampleSizeWarning)
-        return posterior.regularize_entropy(lam)
+        return posterior.regularize_entropy(entropy)
 
 
 def point_estimate(posterior: Posterior) -> np.ndarray:
@@ -131,17 +131,17 @@ def simulation(
             table = Table.read(X, standardize=False)
             prior = DirichletProcess(concentration=1.0)
             posterior = fit(table, variant.family(), prior, seed, n_iterations, burn_in)
-            by_lambda = {str(lam): counts(posterior, lam, truth, seed) for lam in PAPER}
-            runs.append({"variant": name, "seed": seed, "n_draws": posterior.n_draws, "lambda": by_lambda})
+            by_entropy = {str(entropy): counts(posterior, entropy, truth, seed) for entropy in PAPER}
+            runs.append({"variant": name, "seed": seed, "n_draws": posterior.n_draws, "entropy": by_entropy})
             report_simulation(runs[-1])
     return runs
 
 
-def counts(posterior: Posterior, lam: float, truth: np.ndarray, seed: int) -> dict[str, Any]:
+def counts(posterior: Posterior, entropy: float, truth: np.ndarray, seed: int) -> dict[str, Any]:
     """Draws, as expected under the weights and as resampled, with at least each of ``SHARES`` in sparse clusters."""
-    weighted = regularized(posterior, lam)
+    weighted = regularized(posterior, entropy)
     rng = np.random.default_rng([seed, 4])
-    sampled = resampled_weights(weighted.weights, posterior.n_draws, rng) if lam else posterior.weights
+    sampled = resampled_weights(weighted.weights, posterior.n_draws, rng) if entropy else posterior.weights
     many = [posterior.sparse_share(SPARSE) >= share for share in SHARES]
     labels = point_estimate(weighted)
     return {
@@ -154,10 +154,10 @@ def counts(posterior: Posterior, lam: float, truth: np.ndarray, seed: int) -> di
 
 
 def report_simulation(run: Mapping[str, Any]) -> None:
-    for lam, found in run["lambda"].items():
-        of_paper = PAPER[int(lam)]
+    for entropy, found in run["entropy"].items():
+        of_paper = PAPER[int(entropy)]
         print(
-            f"{run['variant']:<32} seed {run['seed']}  lambda {lam:>2}: >= 10 %: {found['counts'][0]:>8.0f} "
+            f"{run['variant']:<32} seed {run['seed']}  entropy {entropy:>2}: >= 10 %: {found['counts'][0]:>8.0f} "
             f"(paper {of_paper[0]})  >= 5 %: {found['counts'][1]:>8.0f} (paper {of_paper[1]})  "
             f"ESS {found['ess']:>7.0f}  sizes {found['sizes']}",
             flush=True,
@@ -191,8 +191,8 @@ def wine(
     runs = []
     for name, (family, prior) in settings.items():
         posterior = fit(X, family, prior, seed, n_iterations, burn_in)
-        by_lambda = {str(lam): clusters(posterior, lam, cultivars) for lam in (0, 20, 50)}
-        runs.append({"setting": name, "seed": seed, "n_draws": posterior.n_draws, "lambda": by_lambda})
+        by_entropy = {str(entropy): clusters(posterior, entropy, cultivars) for entropy in (0, 20, 50)}
+        runs.append({"setting": name, "seed": seed, "n_draws": posterior.n_draws, "entropy": by_entropy})
         report_wine(runs[-1])
     return runs
 
@@ -205,8 +205,8 @@ def wine_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return cells[:, :13], cells[:, 13].astype(int)
 
 
-def clusters(posterior: Posterior, lam: float, cultivars: np.ndarray) -> dict[str, Any]:
-    weighted = regularized(posterior, lam)
+def clusters(posterior: Posterior, entropy: float, cultivars: np.ndarray) -> dict[str, Any]:
+    weighted = regularized(posterior, entropy)
     labels = point_estimate(weighted)
     return {
         "sizes": np.bincount(labels).tolist(),
@@ -217,9 +217,10 @@ def clusters(posterior: Posterior, lam: float, cultivars: np.ndarray) -> dict[st
 
 
 def report_wine(run: Mapping[str, Any]) -> None:
-    for lam, found in run["lambda"].items():
+    for entropy, found in run["entropy"].items():
+        of_paper = 7 if entropy == "0" else 3
         print(
-            f"{run['setting']:<44} lambda {lam:>2}: K = {len(found['sizes'])} (paper {'7' if lam == '0' else '3'})  "
+            f"{run['setting']:<44} entropy {entropy:>2}: K = {len(found['sizes'])} (paper {of_paper})  "
             f"ARI {found['ari']:.3f}  ESS {found['ess']:.0f}  E[K] {found['expected_clusters']:.2f}  {found['sizes']}",
             flush=True,
         )

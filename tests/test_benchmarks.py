@@ -170,7 +170,7 @@ class TestEntropy:
         assert stored["simulation"]["runs"] == runs
         assert stored["simulation"]["commit"]
         assert [run["n_draws"] for run in runs] == [40]
-        found = runs[0]["lambda"]
+        found = runs[0]["entropy"]
         assert set(found) == {"0", "10", "20"}
         assert found["0"]["ess"] == 40 > found["20"]["ess"]
         assert sum(found["20"]["sizes"]) == 60
@@ -184,8 +184,8 @@ class TestEntropy:
         np.savetxt(tmp_path / "wine.csv", np.c_[cells, cultivars], delimiter=",", header="x")
         family, prior = entropy.SETTINGS["concentration 1, diagonal"][0], DirichletProcess(concentration=1.0)
         runs = entropy.wine({"small": (family, prior)}, n_iterations=40, burn_in=20, path=tmp_path / "wine.csv")
-        assert runs[0]["lambda"]["20"]["sizes"] == [20, 20, 20]
-        assert runs[0]["lambda"]["20"]["ari"] == 1.0
+        assert runs[0]["entropy"]["20"]["sizes"] == [20, 20, 20]
+        assert runs[0]["entropy"]["20"]["ari"] == 1.0
         assert "K = 3 (paper 3)" in capsys.readouterr().out
 
     def test_without_the_wines_one_line_says_what_to_set(self, tmp_path):

@@ -69,7 +69,7 @@ class TestDemo:
         labels = np.array([int(row["label"]) for row in rows])
         confidence = np.array([float(row["confidence"]) for row in rows])
         assert 2 <= summary["n_clusters"] <= 8
-        assert [int(row["row"]) for row in rows] == list(range(summary["n_rows"]))
+        assert [int(row["row"]) for row in rows] == list(range(summary["n_objects"]))
         assert np.bincount(labels).tolist() == summary["sizes"]
         assert summary["n_clusters"] == len(set(labels.tolist())) == len(summary["sizes"])
         assert summary["n_confident"] == (confidence >= 0.9).sum()

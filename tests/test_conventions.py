@@ -2,11 +2,14 @@
 
 import inspect
 from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from partita.consensus import add_label_noise, drop_labels
+from partita.kernels.compiling import Entry
 from partita.priors import DirichletProcess
 
 ROOMS = ("partita", "partita.consensus", "partita.engines", "partita.families", "partita.metrics", "partita.plots",
@@ -14,15 +17,29 @@ ROOMS = ("partita", "partita.consensus", "partita.engines", "partita.families", 
 GENERATOR_NAMES = {"rng", "seed", "generator", "random", "random_state"}
 
 
+def public_names():
+    """What every room offers, by dotted name."""
+    for room in map(import_module, ROOMS):
+        yield from ((f"{room.__name__}.{name}", getattr(room, name)) for name in room.__all__ if name != "__version__")
+
+
 def public_callables():
     """Every public function, class and method, by its dotted name."""
-    for room in map(import_module, ROOMS):
-        for name in getattr(room, "__all__", [name for name in vars(room) if not name.startswith("_")]):
-            thing = getattr(room, name)
-            if getattr(thing, "__module__", "").startswith("partita"):
-                yield f"{room.__name__}.{name}", thing
-                methods = vars(thing).items() if inspect.isclass(thing) else ()
-                yield from ((f"{room.__name__}.{name}.{m}", f) for m, f in methods if m[0] != "_" and callable(f))
+    for name, thing in public_names():
+        if callable(thing):
+            yield name, thing
+            methods = vars(thing).items() if inspect.isclass(thing) else ()
+            yield from ((f"{name}.{m}", f) for m, f in methods if m[0] != "_" and callable(f))
+
+
+@pytest.mark.parametrize(("name", "thing"), [*public_names()])
+def test_public_names_are_for_people(name, thing):
+    assert not name.rpartition(".")[2].startswith("_")
+    assert not isinstance(thing, Dispatcher | Entry | ModuleType)
+    if callable(thing):  # a registry or a list of kinds has no words of its own
+        assert thing.__module__.startswith("partita")
+        assert thing.__doc__
+        assert not thing.__doc__.startswith(f"{thing.__name__}("), "written by dataclass, not by a person"
 
 
 def optional_sources(thing):

@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
+from tests.contracts.cases import Waiting
 
 import partita
 from partita import Mixture
 from partita.engines import EM
 from partita.families import Gaussian, Mixed
+from partita.families.normal_known_variance import NormalKnownVariance
 from partita.priors import FiniteDirichlet
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -101,3 +103,40 @@ def test_the_iterations_can_be_drawn():
     model = Mixture(prior=FiniteDirichlet(n_components=2), engine=engine, random_state=0).fit(X)
     drawn = plots.em_iterations(model, X)
     assert isinstance(np.ravel(drawn)[0].figure, Figure)
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "among others"])
+def test_parameters_of_a_family_of_others_have_its_own_names(alone):
+    X = pd.DataFrame({"wait": np.exp(rows()["weight"]), "size": rows()["size"], "visits": rows()["visits"]})
+    X = X[["wait"]] if alone else X
+    family = Waiting() if alone else Mixed(families={"wait": Waiting()})
+    prior = FiniteDirichlet(n_components=2)
+    model = Mixture(family=family, engine=EM(estimate="ml"), prior=prior, random_state=0).fit(X)
+    assert list(model.hazards_) == ["wait"]
+    resp = model.predict_proba(X)
+    expected = resp.sum(axis=0) / (resp.T @ X["wait"].to_numpy())
+    np.testing.assert_allclose(model.hazards_["wait"], expected, rtol=1e-3)
+    if alone:
+        assert not hasattr(model, "means_")
+    else:
+        assert np.isnan(model.means_[:, 0]).all()
+        assert np.isnan(model.covariances_[:, 0]).all()
+        assert np.isfinite(model.covariances_[:, 1, 1]).all()
+
+
+def test_means_without_covariances_are_in_the_units_of_the_table():
+    class MeansOnly(NormalKnownVariance):
+        def readable(self, params):
+            return {"means": params}
+
+    class OnlyMeans(Gaussian):
+        def on_columns(self, table, columns):
+            known = Gaussian(covariance="known", variance=0.5).on_columns(table, columns)
+            made = object.__new__(MeansOnly)
+            vars(made).update(vars(known))
+            return made
+
+    X = rows()[["size"]]
+    model = Mixture(family=OnlyMeans(), engine="em", prior=FiniteDirichlet(n_components=1), random_state=0).fit(X)
+    np.testing.assert_allclose(model.means_, [[X["size"].mean()]], rtol=1e-2)
+    assert not hasattr(model, "covariances_")

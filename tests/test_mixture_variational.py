@@ -214,7 +214,7 @@ def test_priors_that_cannot_be_run_name_those_that_can(engine, prior):
 
 def test_an_end_before_convergence_is_told():
     X, _ = three_groups()
-    with pytest.warns(ConvergenceWarning, match="Variational inference had not converged when max_iter=1"):
+    with pytest.warns(ConvergenceWarning, match="Variational Bayes had not converged when max_iter=1"):
         Mixture(engine=Variational(max_iter=1), random_state=0).fit(X)
 
 

@@ -2,7 +2,9 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,25 +13,33 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partita.engines import Engine, Outcome, outcome_checks
 from partita.engines.outcome import Kept
+from partita.engines.outcome_files import kept_outcome, outcome_contents
 from partita.engines.runner import Plan
 from partita.engines.steps import Steps
 from partita.engines.table_reader import TableReader
-from partita.families import Family, family_from
+from partita.families import Family
+from partita.families.automatic import family_from
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
+from partita.files.json_options import from_json, to_json
+from partita.files.layout import UnknownClassError
+from partita.files.layouts import MIXTURE
 from partita.mixture_answers import MixtureAnswers
-from partita.model.grouping import Grouping, answer, check_grouping, prior_of
+from partita.model.grouping import Grouping, answer, check_grouping, interrupted_answer, prior_of
 from partita.model.model import Model
 from partita.parameters import check_random_state
+from partita.posterior import Posterior
 from partita.posterior.hierarchy import summed
 from partita.priors import Gamma, Prior, StickBreaking
-from partita.running.clock import running_seconds
 from partita.table import Table
+from partita.wording import printable
 
 EDITION = 2
 """Of the defaults of families and priors: a file says by which its model was made."""
 
+_ESTIMATORS = {"Mixture": "partita.mixture", "NBCE": "partita.consensus"}
 
-class Options(NamedTuple):
+
+class FitOptions(NamedTuple):
     """The options of an estimator, checked, names turned into the objects they stand for."""
 
     plan: Plan
@@ -42,19 +52,20 @@ class Options(NamedTuple):
         """The model of a table; see `build_model`."""
         return build_model(self.family, table, self.prior, weights, fixed=not self.engine.learns, **how)
 
-    def begun(self) -> "Options":
-        """The options with a plan whose time runs from now on."""
-        return self._replace(plan=replace(self.plan, started=running_seconds()))
+    def begun(self) -> "FitOptions":
+        """The options with a plan whose time runs from now on; a number of groups may need a second fit."""
+        n_fits = 1 if self.n_groups is None else 2
+        return self._replace(plan=replace(self.plan, n_fits=n_fits).begun())
 
-    def with_components(self, n_components: Any) -> "Options":
+    def with_components(self, n_components: Any) -> "FitOptions":
         """The options with a prior of so many components, none of which needs support: they were asked for."""
         estimate = self.plan.estimate
         estimate = estimate._replace(options=replace(estimate.options, min_support=0.0))
         prior = self.engine.prior_for(prior_of(n_components))
-        return self._replace(prior=prior, plan=replace(self.plan, estimate=estimate))
+        return self._replace(prior=prior, plan=replace(self.plan, estimate=estimate, n_fits=1))
 
 
-class BayesianMixture(MixtureAnswers):
+class BayesianMixture(MixtureAnswers, layout=MIXTURE):
     """A `fit` that ends in labels; an estimator brings its options and the table."""
 
     _left_by_fit = ("_table", "_entropy", "_edition", "_outcome", "_grouping", "_profile", "_described")
@@ -65,7 +76,7 @@ class BayesianMixture(MixtureAnswers):
     _edition: int
 
     @abstractmethod
-    def _options(self) -> Options:
+    def _options(self) -> FitOptions:
         """The options, checked."""
 
     def check(self) -> None:
@@ -118,7 +129,7 @@ class BayesianMixture(MixtureAnswers):
             "allow more components (n_components of the prior, or truncation of the engine).",
         )
 
-    def _form_groups(self, model: Model, options: Options, seed: np.random.SeedSequence) -> None:
+    def _form_groups(self, model: Model, options: FitOptions, seed: np.random.SeedSequence) -> None:
         """Give the labels as many groups as were asked for: merge pieces, or fit again with so many components."""
         if options.n_groups is None:
             return
@@ -126,8 +137,12 @@ class BayesianMixture(MixtureAnswers):
         if found >= wanted:
             self._group(answer(wanted, found, self.hierarchy().groups(wanted) if found > wanted else None))
             return
+        if options.plan.running_watch.interrupted:
+            self._group(interrupted_answer(wanted, found))
+            warnings.warn(self.groups_note_, ConvergenceWarning, stacklevel=3)
+            return
         again = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, wanted))
-        options = options.with_components(wanted).begun()
+        options = options.with_components(wanted)
         self._keep(options.engine.fit(replace(model, prior=options.prior), options.plan, again), again)
         occupied = np.unique(self.labels_).size
         self._group(answer(wanted, found, None, occupied))
@@ -146,46 +161,61 @@ class BayesianMixture(MixtureAnswers):
         """What reads raw rows as `fit` does."""
         return TableReader(self.table_.schema)
 
-    def _restore(
-        self,
-        table: Table,
-        weights: np.ndarray,
-        kept: Kept,
-        grouping: Any,
-        entropy: Any,
-        *,
-        weighted: bool,
-        edition: int,
-    ) -> None:
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        header, arrays = super()._contents()
+        posterior_header, posterior_arrays = self.posterior_.to_container()
+        notes, found = outcome_contents(self._outcome)
+        header[MIXTURE.kind] |= notes | {
+            "estimator": next(kind.__name__ for kind in type(self).__mro__ if kind.__name__ in _ESTIMATORS),
+            "edition": self._edition,
+            "grouping": None if self._grouping is None else to_json(self._grouping._asdict()),
+        }
+        return posterior_header | header, posterior_arrays | arrays | found
+
+    @classmethod
+    def _from_contents(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Any:
+        own = header[MIXTURE.kind]
+        kind = _estimator_named(own.get("estimator", "Mixture"))
+        estimator = super(BayesianMixture, kind)._from_contents(header, arrays)
+        kept = kept_outcome(own, arrays, Posterior.from_container(header, arrays))
+        weighted = "notes" in own or "maximum" in own  # before, families did not read weights
+        estimator._edition = own.get("edition", 1)
+        estimator._restore(arrays["table/weights"], kept, from_json(own.get("grouping")), weighted=weighted)
+        return estimator
+
+    def _restore(self, weights: np.ndarray, kept: Kept, grouping: Any, *, weighted: bool) -> None:
         """Become what `fit` left, from the parts that a file holds; parts that do not fit each other are refused.
 
-        ``grouping``: how a wish for a number of groups was answered. ``weighted`` and ``edition``: see `build_model`.
+        ``grouping``: how a wish for a number of groups was answered. ``weighted``: see `build_model`.
         """
-        options, self._entropy, self._edition = self._options(), entropy, edition
+        options = self._options()
         check_grouping(options.n_groups, grouping, kept.probabilities.shape[1])
         if grouping is not None and grouping["refitted"]:
             options = options.with_components(options.n_groups)
         outcome_checks.check_draws(options.engine.n_chains(options.plan), weights, kept.posterior)
         outcome_checks.check_estimate(kept.probabilities)
-        fixed = edition == 1 or not options.engine.learns
-        prior = of_first_edition(options.prior) if edition == 1 else options.prior
-        model = build_model(options.family, table, prior, weights, weighted=weighted, fixed=fixed)
-        self._keep_table(table)
+        first = self._edition == 1
+        prior = of_first_edition(options.prior) if first else options.prior
+        fixed = first or not options.engine.learns
+        model = build_model(options.family, self._table, prior, weights, weighted=weighted, fixed=fixed)
         self._answer_from(options.engine.restore(model, kept))
         if hasattr(self, "diagnostics_"):
             self.diagnostics_ = replace(self.diagnostics_, groups=self.estimate_.verdict)
         if grouping is not None:
             self._group(Grouping(**grouping))
 
-    def _contents(self) -> Any:
-        from partita.saving import contents_of
-
-        return contents_of(self)
-
     def __getstate__(self) -> dict[str, Any]:
         """All but the profile and the estimate, which are computed again where they are needed."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in ("_profile", "_described")}
+
+
+def _estimator_named(name: str) -> type[BayesianMixture]:
+    if name not in _ESTIMATORS:
+        raise UnknownClassError(
+            f"The file holds a {printable(name)}, which this version of partita does not know: upgrade partita."
+        )
+    return getattr(import_module(_ESTIMATORS[name]), name)
 
 
 def build_model(

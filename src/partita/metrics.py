@@ -10,8 +10,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from partita.labels import label_codes
+from partita.labels import counted, label_codes
 from partita.parameters import choose
+
+__all__ = [
+    "adjusted_rand",
+    "binder_loss",
+    "f1_measure",
+    "nid",
+    "nmi",
+    "nvi",
+    "partition_entropy",
+    "purity",
+    "variation_of_information",
+]
 
 
 def binder_loss(truth: Any, found: Any, *, a: float = 1.0) -> float:
@@ -216,8 +228,9 @@ def _common(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
     return _numbered(one[both]), _numbered(other[both])
 
 
-def _numbered(labels: np.ndarray) -> np.ndarray:
-    return np.unique(labels, return_inverse=True)[1].ravel().astype(np.int64, copy=False)
+def _numbered(codes: np.ndarray) -> np.ndarray:
+    """Codes without gaps, wide enough to number the cells of a table of two labelings."""
+    return counted(codes)[0].astype(np.int64)
 
 
 def _sizes(codes: np.ndarray) -> np.ndarray:

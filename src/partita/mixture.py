@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from partita.bayesian_mixture import BayesianMixture, Options
+from partita.bayesian_mixture import BayesianMixture, FitOptions
 from partita.engines import Engine
-from partita.families import Family, standardizing
+from partita.families import Family
+from partita.families.automatic import standardizing
 from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
@@ -60,8 +61,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         Seconds for everything up to ``labels_``: four fifths for the engine, which stops with what it has, the rest for
         what is read from it. Compiling on first use does not count.
     n_jobs : int, optional
-        Chains, or starts of the other engines, run at the same time, as in joblib: None is 1, -1 all cores. Results do
-        not depend on it.
+        Chains, or starts of the other engines (of many rows parts of them), run at the same time, as in joblib: None
+        is 1, -1 all cores. Results do not depend on it.
     progress : bool or callable
         True: a status line on a terminal. A callable receives `partita.engines.Progress` objects.
     random_state : int, RandomState, Generator or None
@@ -189,22 +190,23 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         _require_rows(options.n_groups, np.where(table.empty_rows, 0, weights))
         self._forget()  # a failed fit is none
         options = options.begun()
-        model = options.model(table, weights)
-        self._keep(options.engine.fit(model, options.plan, seed), seed)
-        self._form_groups(model, options, seed)
-        self._keep_table(table, X)
+        with options.plan.running_watch.listening():
+            model = options.model(table, weights)
+            self._keep(options.engine.fit(model, options.plan, seed), seed)
+            self._form_groups(model, options, seed)
+            self._keep_table(table, X)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def _options(self) -> Options:
+    def _options(self) -> FitOptions:
         if not isinstance(self.standardize, bool | np.bool_):
             raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
         engine = engine_from(self.engine)
         n_groups = None if self.n_clusters is None else whole_number("n_clusters", self.n_clusters, 1, also="None")
-        return Options(plan_from(self), engine, self._prior_of(engine), self.family, n_groups)
+        return FitOptions(plan_from(self), engine, self._prior_of(engine), self.family, n_groups)
 
     def _prior_of(self, engine: Engine) -> Prior:
         """The prior as the engine runs it; one that must be told the number of groups takes what is asked for."""

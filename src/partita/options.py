@@ -6,7 +6,7 @@ from typing import Any
 from partita.engines import ENGINES, Engine
 from partita.engines.runner import EstimatePlan, Plan
 from partita.parameters import choose, is_number, jobs, whole_number
-from partita.posterior.estimate import Options as EstimateOptions
+from partita.posterior.estimate import EstimateOptions
 from partita.posterior.estimate.losses import loss_from
 
 READING_SHARE = 0.2

@@ -29,7 +29,7 @@ class Parameters(BaseEstimator):
         return _same(self.get_params(deep=False), other.get_params(deep=False))  # type: ignore[attr-defined]
 
 
-KINDS: dict[str, dict[str, type["Named"]]] = {}
+REGISTRY: dict[str, dict[str, type["Named"]]] = {}
 """Every kind of named objects, and its members by name."""
 
 
@@ -48,7 +48,7 @@ class Named(Parameters):
     def __init_subclass__(cls, *, kind: str | None = None, name: str | None = None, **options: Any):
         super().__init_subclass__(**options)
         if kind is not None:
-            cls.kind_of, cls.known = kind, KINDS.setdefault(kind, {})
+            cls.kind_of, cls.known = kind, REGISTRY.setdefault(kind, {})
         if name is not None:
             cls.name = name
             cls.known[name] = cls

@@ -1,7 +1,8 @@
 """What every estimator of a table has, whatever it finds: reading, names, frames, files."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,19 +10,29 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from partita.families.base import Cells
 from partita.files.container import write_container
+from partita.files.json_options import from_json, options_from_json, to_json
 from partita.files.layout import Layout
 from partita.parameters import stream_of
 from partita.posterior.membership import runners_up
-from partita.table import Schema, Table
+from partita.table import Origin, Schema, Table
 from partita.wording import printable_errors
+
+SAVED: dict[str, type["TableEstimator"]] = {}
+"""Estimators that files hold, by the kind of their layout."""
+
+_BLOCKS = ("numeric", "codes", "counts")
 
 
 class TableEstimator:
     """Reads tables, knows their columns, and answers in frames of the kind that came in.
 
-    A ``fit`` calls `_keep_table` and leaves ``labels_`` and, where it has some, ``probabilities_``. `_contents` says
-    what a file holds of it.
+    A ``fit`` calls `_keep_table` and leaves ``labels_`` and, where it has some, ``probabilities_``. With
+    ``class Mine(TableEstimator, layout=...)`` it can be saved, and `partita.load` reads it: `_contents` and
+    `_from_contents` add what it found to options and table, which are here.
     """
+
+    #: What a file holds of it.
+    _layout: ClassVar[Layout]
 
     #: What ``fit`` leaves besides attributes that end with an underscore.
     _left_by_fit: ClassVar[Iterable[str]] = ("_table", "_entropy")
@@ -30,7 +41,12 @@ class TableEstimator:
     n_features_in_: int
     feature_names_in_: np.ndarray
     _table: Table
-    _entropy: Any  # the root of all random numbers of the fit
+    _entropy: Any = None  # the root of all random numbers of the fit
+
+    def __init_subclass__(cls, *, layout: Layout | None = None, **options: Any):
+        super().__init_subclass__(**options)
+        if layout is not None:
+            cls._layout, SAVED[layout.kind] = layout, cls
 
     @property
     def table_(self) -> Table:
@@ -53,17 +69,47 @@ class TableEstimator:
             columns["empty"] = self.table_.empty_rows
         return self.table_.frame_like(columns)
 
+    def read_rows(self, X: Any) -> Table:
+        """Rows of another table as `fit` read its own, whatever the order of its columns: what every method takes."""
+        return self._read_table(X, self.table_.schema)
+
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one file, all of it or nothing; ``partita.load(path)`` reads it.
 
         The file holds options, table, draws and estimate, and nothing that runs: see ``docs/file-format.md``.
         """
         check_is_fitted(self)
-        write_container(path, *self._contents())
+        if not hasattr(self, "_layout"):
+            raise NotImplementedError(f"{type(self).__name__} has no layout, so that it cannot be saved.")
+        write_container(path, self._layout, *self._contents())
 
-    def _contents(self) -> tuple[Layout, dict[str, Any], dict[str, np.ndarray]]:
-        """What a file holds of it: its layout, the header, and the arrays."""
-        raise NotImplementedError(f"{type(self).__name__} has no _contents, so that it cannot be saved.")
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Header and arrays of a file: options, table and names; an estimator adds what it found."""
+        table, names = self.table_, getattr(self, "feature_names_in_", None)
+        header = {
+            "options": {name: to_json(value) for name, value in _lasting_options(self).items()},
+            "seed": to_json(self._entropy),
+            "schema": table.schema.to_dict(),
+            "origin": table.origin.to_dict(),
+            "feature_names": None if names is None else [str(name) for name in names],
+        }
+        return {self._layout.kind: header}, {f"table/{name}": getattr(table, name) for name in _BLOCKS}
+
+    @classmethod
+    def _from_contents(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Any:
+        """The estimator with options, table and names; parts that do not fit each other are refused."""
+        own = header[cls._layout.kind]
+        estimator = cls(**options_from_json(cls, own["options"]))
+        blocks = {name: arrays[f"table/{name}"] for name in _BLOCKS}
+        origin = Origin.from_dict(own["origin"], len(blocks["numeric"]))
+        estimator._keep_table(Table(Schema.from_dict(own["schema"]), **blocks, origin=origin))
+        estimator._entropy = from_json(own["seed"])
+        np.random.SeedSequence(estimator._entropy)  # refuses what is no seed
+        if own["feature_names"] is not None:
+            if len(own["feature_names"]) != estimator.n_features_in_:
+                raise ValueError("there are not as many feature names as columns")
+            estimator.feature_names_in_ = np.array(own["feature_names"], dtype=object)
+        return estimator
 
     def _keep_table(self, table: Table, X: Any = None) -> None:
         """Keep the table, and the names of its columns as scikit-learn reads them from ``X``."""
@@ -105,3 +151,13 @@ class TableEstimator:
 
     def _rng(self, stream: int) -> np.random.Generator:
         return stream_of(self._entropy, stream)
+
+
+def _lasting_options(estimator: Any) -> dict[str, Any]:
+    """The options without what cannot outlive the process: a callback, a generator that has moved on."""
+    options = estimator.get_params(deep=False)
+    if not isinstance(options.get("progress", False), bool):
+        del options["progress"]
+    if not isinstance(options.get("random_state", 0), Integral):
+        del options["random_state"]
+    return options

@@ -63,6 +63,13 @@ def test_missing_labels_stay_missing(labels):
     assert noisy.dtype == given.dtype
 
 
+def test_words_change_as_numbers_do():
+    words = np.array(["zero", "one", "two"])
+    numbers = np.repeat([0, 1, 2], 20)  # which words are numbered too, by first appearance
+    for labels in (words[numbers], words[numbers].tolist(), words[numbers].astype(object)):
+        np.testing.assert_array_equal(add_label_noise(labels, 0.4, 7), words[add_label_noise(numbers, 0.4, 7)])
+
+
 def test_a_single_label_cannot_change():
     with pytest.raises(ValueError, match="Column 1 has a single label"):
         add_label_noise(np.array([[0, 5], [1, 5], [0, 5]]), 0.5, 0)

@@ -120,6 +120,9 @@ class GammaExponential(Conjugate):
         n, total = np.split(stats, 2, axis=1)
         return np.divide(n, total, out=self.map_params(np.zeros_like(stats)), where=total > 0.0)
 
+    def readable(self, params: np.ndarray) -> dict[str, np.ndarray]:
+        return {"hazards": params}
+
     @property
     def n_params(self) -> int:
         return self.shape.shape[0]

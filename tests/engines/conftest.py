@@ -4,7 +4,7 @@ import pytest
 
 from partita.engines import runner
 from partita.running import clock as running_clock
-from partita.running import progress
+from partita.running import progress, watch
 
 
 @pytest.fixture
@@ -17,6 +17,6 @@ def clock(monkeypatch):
         clock.now += 0.001
 
     clock.tick = tick
-    for module in (runner, running_clock, progress):
+    for module in (runner, running_clock, progress, watch):
         monkeypatch.setattr(module, "time", clock)
     return clock

@@ -12,7 +12,7 @@ from partita import Mixture
 from partita.engines import EM, CollapsedVariational, Variational
 from partita.priors import FiniteDirichlet
 from partita.running import progress
-from partita.running.crew import Crew
+from partita.running.watch import Watch
 
 ROWS = np.random.default_rng(5).normal(size=(60, 2)) + np.repeat([[0.0, 0.0], [2.0, 1.0], [0.0, 3.0]], 20, axis=0)
 ENGINES = [EM(n_init=3, tol=0.0), Variational(n_init=3, tol=0.0), CollapsedVariational(n_init=3, tol=0.0)]
@@ -44,7 +44,7 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch, engine, n_jobs):
 def test_ctrl_c_is_heard(monkeypatch, engine):
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     once, heard = threading.Semaphore(1), threading.Event()
-    step, note = type(engine).step, Crew._interrupt
+    step, note = type(engine).step, Watch.note
 
     def interrupted(self, *rest):
         if once.acquire(blocking=False):
@@ -52,12 +52,12 @@ def test_ctrl_c_is_heard(monkeypatch, engine):
             assert heard.wait(60.0)
         return step(self, *rest)
 
-    def noted(crew):
+    def noted(watch):
         heard.set()
-        return note(crew)
+        return note(watch)
 
     monkeypatch.setattr(type(engine), "step", interrupted)
-    monkeypatch.setattr(Crew, "_interrupt", noted)
+    monkeypatch.setattr(Watch, "note", noted)
     try:
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             model = mixture(engine.__class__(tol=0.0, max_iter=10**6)).fit(ROWS)

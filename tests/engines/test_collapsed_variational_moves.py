@@ -9,7 +9,7 @@ from tests.engines.models import CATEGORICAL, WITHOUT_DRAWN_CELLS, alone
 
 from partita.engines.climbing import climb_all
 from partita.engines.collapsed_state import bound, following, merged, state_of, without_dust
-from partita.engines.collapsed_variational import CollapsedVariational, _seats
+from partita.engines.collapsed_variational import CollapsedVariational, _component_prior
 from partita.engines.runner import Plan
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.kernels.collapsed_variational import Scratch, first_order_sweep
@@ -57,7 +57,7 @@ def test_statistics_after_many_sweeps_are_those_of_the_responsibilities(example)
     slots, sizes, weights = model.state_from(state.stats), state.sizes.copy(), model.row_weights.astype(float)
     scratch = Scratch(np.empty(3), np.empty(3))
     for _ in range(200):
-        first_order_sweep(model.shared_rows, slots, _seats(model.prior, 1.0), weights, resp, sizes, scratch)
+        first_order_sweep(model.shared_rows, slots, _component_prior(model.prior, 1.0), weights, resp, sizes, scratch)
     fresh = model.state_from(model.shared_stats(resp))
     np.testing.assert_allclose(sizes, weights @ resp, atol=1e-10)
     found, expected = (log_predictive_matrix(model.shared_rows, each, n, 3) for each in (slots, fresh))

@@ -5,7 +5,8 @@ import pytest
 
 import partita
 from partita import NBCE, Mixture
-from partita.engines import Gibbs
+from partita.engines import EM, CollapsedVariational, Gibbs, Variational
+from partita.priors import FiniteDirichlet
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ROWS = np.random.default_rng(2).normal(size=(20, 1))
@@ -43,3 +44,14 @@ def test_what_the_engine_leaves_open_the_estimator_says():
 def test_options_outside_their_range(options, words):
     with pytest.raises(ValueError, match=words):
         Mixture(engine=Gibbs(**options)).check()
+
+
+@pytest.mark.parametrize("engine", [EM, Variational, CollapsedVariational])
+def test_other_engines_say_how_many_partitions_are_drawn(engine):
+    prior = FiniteDirichlet(n_components=2)
+    own = Mixture(engine=engine(draws=30), prior=prior, draws=7, random_state=1).fit(ROWS)
+    shortcut = Mixture(engine=engine(), prior=prior, draws=30, random_state=1).fit(ROWS)
+    np.testing.assert_array_equal(own.posterior_.partitions, shortcut.posterior_.partitions)
+    assert own.posterior_.n_draws == 30
+    with pytest.raises(ValueError, match=rf"{engine.__name__}\(draws=...\) must be a whole number of at least 1"):
+        Mixture(engine=engine(draws=0), prior=prior).check()

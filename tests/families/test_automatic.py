@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from partita.families import Categorical, Count, Gaussian, Mixed, automatic_family
+from partita.families import Categorical, Count, Gaussian, Mixed
+from partita.families.automatic import automatic_family
 from partita.table import Table
 
 

@@ -13,7 +13,8 @@ from arviz_stats.base import array_stats
 from scipy.stats import norm
 
 from partita.engines.gibbs import Gibbs, GibbsState
-from partita.families import Cells, Conjugate
+from partita.families import Conjugate
+from partita.families.base import Cells
 from partita.model.model import Model, state_from
 from partita.table import Table
 

@@ -95,7 +95,7 @@ def test_what_cannot_be_shown_is_refused():
         affinity(SpectralClustering())
     with pytest.raises(ValueError, match="must be symmetric"):
         affinity([[0.0, 1.0], [0.0, 0.0]], [0, 1])
-    with pytest.raises(ValueError, match="labels must be one per row, 3; got 2"):
+    with pytest.raises(ValueError, match="labels must be one per object, 3, in the same order; got 2"):
         affinity(np.eye(3), [0, 1])
     with pytest.raises(ValueError, match="All labels are -1"):
         affinity(np.eye(2), [-1, -1])

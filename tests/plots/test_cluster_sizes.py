@@ -39,6 +39,8 @@ def test_sizes_are_those_of_the_clusters_whatever_the_labels(seed):
         assert sorted(sizes[sizes > 0]) == sorted(np.unique(labels, return_counts=True)[1])
     renamed = cluster_sizes_data(30 - first, second + 4)
     assert sorted(map(tuple, renamed.sizes.T)) == sorted(map(tuple, data.sizes.T))
+    words = cluster_sizes_data([f"group {label}" for label in first], second)
+    np.testing.assert_array_equal(words.labels, data.labels)
 
 
 def test_estimates_are_taken_by_their_labels_and_rows_without_one_left_out():
@@ -55,7 +57,7 @@ def test_what_cannot_be_shown_is_refused():
         cluster_sizes_data({})
     with pytest.raises(ValueError, match="there is no cluster to show"):
         cluster_sizes_data([-1, -1])
-    with pytest.raises(ValueError, match="there are 10 objects: pass one label per object"):
+    with pytest.raises(ValueError, match="labels must be one per object, 10, in the same order; got 4"):
         cluster_sizes_data(BEFORE, AFTER[:4])
 
 

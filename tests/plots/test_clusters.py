@@ -282,5 +282,5 @@ def test_points_that_are_not_labelled_are_grey_and_underneath():
 
 
 def test_labels_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="labels must be one per row, 30; got 29"):
+    with pytest.raises(ValueError, match="labels must be one per object, 30, in the same order; got 29"):
         clusters(three_groups(30), labels=np.zeros(29, int))

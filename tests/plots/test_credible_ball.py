@@ -46,7 +46,7 @@ def test_labels_shown_are_the_partitions_and_distances_are_theirs(seed):
     assert sorted(data.order) == list(range(60))
     for name, labels, k, far in zip(data.names, data.labels, data.n_clusters, data.distances):
         original = given.labels if name == "centre" else getattr(given, name)
-        assert variation_of_information(labels, original[data.order]) == pytest.approx(0.0, abs=1e-12)
+        assert variation_of_information(original[data.order], labels) == pytest.approx(0.0, abs=1e-12)
         assert k == len(np.unique(original))
         assert far == pytest.approx(variation_of_information(original, given.labels))
 
@@ -74,7 +74,7 @@ def test_rows_without_a_label_in_the_centre_are_left_out_and_elsewhere_grey():
 
 
 def test_bounds_of_other_rows_are_refused():
-    with pytest.raises(ValueError, match="there are 3 objects: pass one label per object"):
+    with pytest.raises(ValueError, match="labels must be one per object, 3, in the same order; got 2"):
         credible_ball_data(ball([0, 0, 1], upper=[0, 0]))
 
 

@@ -21,11 +21,12 @@ def test_the_mark_is_the_estimate_or_the_given_labels():
     assert n_clusters_data(posterior).estimate == posterior.estimate().n_clusters
     given = n_clusters_data(posterior, [7, 7, 9, 3, -1])
     assert (given.estimate, given.estimate_probability) == (3, pytest.approx(0.2))
+    assert n_clusters_data(posterior, ["b", "b", "c", "a", None]).estimate == 3
     assert n_clusters_data(posterior, [0, 1, 2, 3, 4]).estimate_probability == 0.0
 
 
 def test_labels_of_other_rows_are_refused():
-    with pytest.raises(ValueError, match=r"one per row of the posterior, shape \(5,\); got \(2,\)"):
+    with pytest.raises(ValueError, match="one per object, 5, in the same order; got 2"):
         n_clusters_data(Posterior(DRAWS), [0, 1])
 
 

@@ -67,8 +67,8 @@ def test_nothing_in_common_gives_numbers_above_all_earlier_ones():
 @pytest.mark.parametrize(
     ("earlier", "error", "words"),
     [
-        ([0, 1], ValueError, r"shape \(2,\), but there are 3 objects"),
-        ([0.0, 1.0, 2.0], TypeError, "whole numbers.*float64"),
+        ([0, 1], ValueError, "other_labels must be one per object, 3, in the same order; got 2"),
+        ([[0], [1], [2]], ValueError, "one dimension"),
         ([0, 1, -2], ValueError, "-1 or more, got -2"),
     ],
 )
@@ -78,10 +78,16 @@ def test_what_is_no_labelling_is_refused(earlier, error, words):
 
 
 def test_labels_to_rename_must_fit():
-    with pytest.raises(ValueError, match=r"labels have shape \(2,\), but there are 3 objects"):
+    with pytest.raises(ValueError, match="labels must be one per object, 3, in the same order; got 2"):
         posterior_of([0, 0, 1]).align([0, 0, 1], labels=[0, 1])
-    with pytest.raises(ValueError, match="labels must be -1 or more, got -5"):
-        posterior_of([0, 0, 1]).align([0, 0, 1], labels=[0, 1, -5])
+
+
+def test_words_are_labels_as_numbers_are():
+    refit = posterior_of([0, 0, 0, 1, 1, 2])
+    numbers, words = [1, 1, 0, 0, -1, 2], ["south", "south", "north", "north", None, "east"]
+    np.testing.assert_array_equal(refit.align(numbers, labels=list("bbbaac")), refit.align(numbers))
+    np.testing.assert_array_equal(refit.align(words), refit.align([0, 0, 1, 1, -1, 2]))
+    np.testing.assert_array_equal(refit.align([1.0, 1.0, 0.0, 0.0, np.nan, 2.0]), refit.align(numbers))
 
 
 def test_labels_so_large_that_new_ones_would_not_fit():

@@ -30,12 +30,12 @@ def test_entropy_is_to_the_base_of_the_number_of_clusters():
     np.testing.assert_allclose(normalized_entropy(Partitions(draws)), expected, atol=1e-15)
 
 
-@pytest.mark.parametrize("lam", [-7.5, 0.3, 20, np.float32(2.0)])
+@pytest.mark.parametrize("entropy", [-7.5, 0.3, 20, np.float32(2.0)])
 @pytest.mark.filterwarnings("ignore::partita.posterior.EffectiveSampleSizeWarning")
-def test_weights_are_the_old_ones_times_the_factor(posterior, lam):
-    factors = np.exp([float(lam) * entropy_to_base_k(draw) for draw in posterior.draws])
+def test_weights_are_the_old_ones_times_the_factor(posterior, entropy):
+    factors = np.exp([float(entropy) * entropy_to_base_k(draw) for draw in posterior.draws])
     expected = posterior.weights * factors
-    regularized = posterior.regularize_entropy(lam)
+    regularized = posterior.regularize_entropy(entropy)
     np.testing.assert_allclose(regularized.weights, expected / expected.sum(), rtol=1e-12)
     assert regularized.weights.sum() == pytest.approx(1.0, abs=1e-14)
     assert regularized.ess == pytest.approx(1 / np.sum(regularized.weights**2))
@@ -63,20 +63,20 @@ def test_labels_and_order_of_objects_do_not_matter(posterior):
     np.testing.assert_array_equal(again, entropy_weights(posterior.partitions, posterior.weights, 1e15))
 
 
-@pytest.mark.parametrize(("lam", "kept"), [(1e300, 2), (-1e300, 0)])
-def test_all_weight_on_one_draw_is_right_and_a_warning(lam, kept):
+@pytest.mark.parametrize(("entropy", "kept"), [(1e300, 2), (-1e300, 0)])
+def test_all_weight_on_one_draw_is_right_and_a_warning(entropy, kept):
     draws = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 2, 3]]
     posterior = Posterior(draws, weights=[1, 1, 1, 0])
     with pytest.warns(EffectiveSampleSizeWarning, match=r"leaves 1\.0 effective draws of 3, 100% on a single one"):
-        regularized = posterior.regularize_entropy(lam)
+        regularized = posterior.regularize_entropy(entropy)
     np.testing.assert_array_equal(regularized.weights, np.arange(4) == kept)
     assert regularized.ess == 1.0
 
 
-@pytest.mark.parametrize("lam", [np.nan, np.inf, -np.inf, "20", None, True, [1.0]])
-def test_a_strength_that_is_no_number_is_refused(posterior, lam):
-    with pytest.raises(ValueError, match="The strength of the entropy regularisation must be a finite number"):
-        posterior.regularize_entropy(lam)
+@pytest.mark.parametrize("entropy", [np.nan, np.inf, -np.inf, "20", None, True, [1.0]])
+def test_an_entropy_that_is_no_number_is_refused(posterior, entropy):
+    with pytest.raises(ValueError, match="entropy must be a finite number"):
+        posterior.regularize_entropy(entropy)
 
 
 class TestFew:

@@ -6,20 +6,20 @@ from tests.posterior.slow import entropy, noisy_draws, random_weights, slow_expe
 
 from partita.posterior import VI, Binder, Posterior, ZeroOne
 
-STRENGTH = 3.0
+WEIGHT_OF_ENTROPY = 3.0
 
 
 def weighed(draws, weights):
-    """Weights times exp(strength x entropy to base K), one draw at a time."""
+    """Weights times exp(WEIGHT_OF_ENTROPY x entropy to base K), one draw at a time."""
     entropies = [entropy(list(draw)) / np.log(max(len(set(draw)), 2)) for draw in draws]
-    factors = np.exp(STRENGTH * np.array(entropies))
+    factors = np.exp(WEIGHT_OF_ENTROPY * np.array(entropies))
     return weights * factors / (weights @ factors)
 
 
 @pytest.mark.parametrize("loss", [VI(), Binder(), ZeroOne()], ids=repr)
 def test_draws_count_by_their_entropy(loss):
     draws, weights = noisy_draws(3, share=0.4), random_weights(3, 30)
-    found = Posterior(draws, weights=weights).estimate(loss=loss, entropy=STRENGTH)
+    found = Posterior(draws, weights=weights).estimate(loss=loss, entropy=WEIGHT_OF_ENTROPY)
     used = weighed(draws, weights)
     assert found.expected_loss == pytest.approx(slow_expected(loss, found.labels, draws, used), abs=1e-12)
     assert found.ess == pytest.approx(1.0 / np.square(used).sum())

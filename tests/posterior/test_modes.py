@@ -28,7 +28,7 @@ def assert_modes(posterior, centres):
     """The modes are these partitions, heaviest first, and weigh what the draws do that are nearest to them."""
     found = posterior.modes(8)
     assert len(found) == len(centres)
-    losses = [[variation_of_information(centre, draw) for draw in posterior.draws] for centre in centres]
+    losses = [[variation_of_information(draw, centre) for draw in posterior.draws] for centre in centres]
     shares = np.bincount(np.argmin(losses, axis=0), weights=posterior.weights)
     for mode, centre, share in zip(found, centres, shares):
         np.testing.assert_array_equal(mode.labels, by_size(centre))
@@ -108,7 +108,7 @@ def test_a_mode_describes_itself():
         np.testing.assert_array_equal(mode.labels, by_size(mode.labels))
         assert mode.n_clusters == len(np.unique(mode.labels)) == 3
     first, second = posterior.modes(3)
-    losses = np.array([[variation_of_information(m.labels, d) for d in posterior.draws] for m in (first, second)])
+    losses = np.array([[variation_of_information(d, m.labels) for d in posterior.draws] for m in (first, second)])
     own = losses[0] <= losses[1]
     assert first.expected_loss == pytest.approx(losses[0][own].mean())
     assert second.expected_loss == pytest.approx(losses[1][~own].mean())
@@ -126,7 +126,7 @@ def test_weights_are_repeated_draws():
 
 def test_weights_alone_can_make_and_unmake_a_mode():
     draws = draws_around([BASE, CROSSED], [100, 100], noise=0.05, seed=2)
-    first = np.array([variation_of_information(BASE, d) < variation_of_information(CROSSED, d) for d in draws])
+    first = np.array([variation_of_information(d, BASE) < variation_of_information(d, CROSSED) for d in draws])
     assert_modes(Posterior(draws, weights=np.where(first, 0.2, 0.8)), [CROSSED, BASE])
     assert_modes(Posterior(draws, weights=np.where(first, 0.01, 0.99)), [CROSSED])
 
@@ -152,7 +152,7 @@ def test_missing_labels_neither_hide_nor_make_modes(missing, seed):
     assert [mode.labels[-1] for mode in found] == [-1, -1]
     assert [mode.weight for mode in found] == pytest.approx([0.6, 0.4], abs=0.05)
     for mode, centre in zip(found, [BASE, CROSSED]):
-        assert variation_of_information(mode.labels[:-1], centre) == pytest.approx(0.0, abs=1e-12)
+        assert variation_of_information(centre, mode.labels[:-1]) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_draw_of_few_objects_is_no_mode():

@@ -15,10 +15,11 @@ from partita.posterior import (
     least_expected,
 )
 from partita.posterior.condensing import condense
-from partita.posterior.estimate import Options, descent, estimate
+from partita.posterior.estimate import EstimateOptions, descent, estimate
 from partita.posterior.estimate.descent import Problem
 from partita.posterior.estimate.limits import Limits
 from partita.running.clock import running_seconds
+from partita.running.crew import Crew
 
 ROUNDING = 1e-10
 
@@ -48,7 +49,7 @@ def test_no_object_can_do_better_elsewhere(loss, missing):
 def test_groups_stay_together_and_move_as_one(seed, missing):
     draws = noisy_draws(seed, n_objects=20, n_draws=12, share=0.4, missing=missing)
     weights, groups = random_weights(seed, 12), np.random.default_rng(seed).integers(0, 9, size=20)
-    found = estimate(Partitions(draws), weights, VI(), Options(max_clusters="n", runs=4), groups=groups)
+    found = estimate(Partitions(draws), weights, VI(), EstimateOptions(max_clusters="n", runs=4), groups=groups)
     for group in range(9):
         assert len(np.unique(found.labels[groups == group])) <= 1
     assert found.expected_loss == pytest.approx(slow_expected(VI(), found.labels, draws, weights), abs=1e-12)
@@ -60,7 +61,7 @@ def test_groups_of_one_object_change_nothing():
     draws = noisy_draws(1, share=0.4)
     plain = Posterior(draws).estimate()
     groups = np.random.default_rng(1).permutation(40)
-    alone = estimate(Partitions(draws), np.full(30, 1 / 30), VI(), Options(), groups=groups)
+    alone = estimate(Partitions(draws), np.full(30, 1 / 30), VI(), EstimateOptions(), groups=groups)
     np.testing.assert_array_equal(plain.labels, alone.labels)
     np.testing.assert_array_equal(plain.probabilities, alone.probabilities)
 
@@ -160,8 +161,8 @@ def test_after_the_deadline_the_first_run_ends_and_no_other_is_begun():
     n_draws, n_objects = partitions.shape
     weights, alone = np.full(n_draws, 1 / n_draws), np.arange(n_objects)
     whole, over, early = (
-        estimate(partitions, weights, VI(), Options(runs=5, deadline=deadline), groups=alone)
-        for deadline in (None, running_seconds(), running_seconds() + 1000.0)
+        estimate(partitions, weights, VI(), EstimateOptions(runs=5), groups=alone, crew=Crew(-1, deadline))
+        for deadline in (np.inf, running_seconds(), running_seconds() + 1000.0)
     )
     assert over.runs == whole.runs[:1]
     assert over.expected_loss <= over.runs[0].expected_loss + ROUNDING

@@ -11,7 +11,7 @@ from tests.volumes import short_and_long
 from partita.partitions import Partitions
 from partita.posterior import VI, Binder, Posterior
 from partita.posterior.condensing import condense
-from partita.posterior.estimate import Options, estimate
+from partita.posterior.estimate import EstimateOptions, estimate
 from partita.posterior.support import support_of
 
 PARTITIONS = {n: np.array(list(set_partitions(n))) for n in range(2, 9)}
@@ -203,7 +203,9 @@ def test_one_cluster_is_determined_or_not():
 def test_other_losses_keep_groups_together_and_need_support_too(loss):
     draws = noisy_draws(7, n_clusters=3, share=0.15)
     groups = np.arange(40) // 2
-    found = estimate(Partitions(draws), np.full(30, 1 / 30), loss, Options(min_support=0.5, runs=2), groups=groups)
+    found = estimate(
+        Partitions(draws), np.full(30, 1 / 30), loss, EstimateOptions(min_support=0.5, runs=2), groups=groups
+    )
     assert all(len(np.unique(found.labels[groups == g])) == 1 for g in range(20))
     assert found.expected_loss == pytest.approx(slow_expected(found.loss, found.labels, draws), abs=1e-12)
 

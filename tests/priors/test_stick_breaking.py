@@ -1,6 +1,7 @@
 """Stick-breaking: labelled states by enumeration, label moves, and sums over orders."""
 
 from collections import defaultdict
+from functools import cache
 
 import numba
 import numpy as np
@@ -17,7 +18,7 @@ from partita.kernels.names import (
 )
 from partita.priors import DirichletProcess, StickBreaking
 from partita.priors.stick_state import StickBreakingPrior
-from partita.priors.stick_sums import MAX_STATES
+from partita.priors.stick_sums import log_truncation
 
 
 def log_sticks(sizes, a, *, keep_last_stick=False):
@@ -85,10 +86,70 @@ def test_all_singletons_in_as_many_components():
     assert prior.log_probability(np.arange(n)) == pytest.approx(expected, rel=1e-9)
 
 
-def test_too_many_orders_are_refused_with_the_limit():
-    labels = np.repeat(np.arange(20), np.arange(1, 21))
-    with pytest.raises(ValueError, match=str(MAX_STATES)):
-        StickBreaking(n_components=100, concentration=1.0).log_probability(labels)
+def log_truncation_by_recursion(sizes, n_components, a):
+    """Component after component, with the weights of its definition: what is left is a tuple of sizes."""
+
+    @cache
+    def log_rest(left, n_left):
+        if not left:
+            return 0.0
+        if n_left == 1:
+            [size] = left if len(left) == 1 else [0]
+            return gammaln(a + size) - gammaln(size) - gammaln(a + 1.0) if size else -np.inf
+        if n_left < len(left):
+            return -np.inf
+        terms = [np.log(a) + log_rest(left, n_left - 1)]
+        for k, size in enumerate(left):
+            terms.append(np.log(size) + log_rest((*left[:k], *left[k + 1 :]), n_left - 1))
+        return logsumexp(terms) - np.log(a + sum(left))
+
+    return log_rest(tuple(sizes), n_components)
+
+
+CROWDED = [
+    (20, [1000, 500, 300, 200, 100, 50, 30, 20], 10.0),
+    (12, [7, 6, 5, 4, 3, 2, 1], 50.0),
+    (9, [4, 4, 3, 3, 2, 2, 1, 1, 1], 2.0),
+    (10, [100, 50, 30, 20, 10, 5, 3, 2, 1], 0.5),
+    (50, [100, 50, 30, 20], 0.1),
+    (100, [30, 1, 1, 1, 5, 7], 20.0),
+    (5, [27_877, 30, 3, 2], 128.5),
+    (6, [1, 1, 1, 1, 1, 1], 1e-3),
+    (3, [5], 2.0),
+    (1, [5], 2.0),
+]
+
+
+@pytest.mark.parametrize(("n_components", "sizes", "a"), CROWDED)
+def test_truncation_is_the_sum_over_all_assignments(n_components, sizes, a):
+    exact = log_truncation_by_recursion(sizes, n_components, a)
+    assert log_truncation(np.array(sizes), n_components, a) == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize(("n_components", "sizes", "a"), CROWDED)
+def test_seats_are_ratios_of_the_sums(n_components, sizes, a):
+    prior = StickBreaking(n_components=n_components, concentration=a)
+    logs = []
+    for k in range(len(sizes) + 1):
+        more = [*sizes, 0]
+        more[k] += 1
+        more = [size for size in more if size]
+        dirichlet = np.log(a) if k == len(sizes) else np.log(sizes[k])
+        logs.append(dirichlet + log_truncation_by_recursion(more, n_components, a))
+    seats = np.exp(prior.log_seats(np.array(sizes), a))
+    np.testing.assert_allclose(seats, np.exp(logs - logsumexp(logs)), rtol=1e-9, atol=1e-15)
+
+
+def test_truncation_of_very_many_blocks_and_components():
+    """Of distinct sizes, of one size, and of so many components that they do not bind."""
+    sizes = np.arange(1, 201)
+    assert log_truncation(sizes, 1000, 50.0) == pytest.approx(0.0, abs=1e-10)
+    assert log_truncation(sizes, 1_000_000, 2.0) == 0.0
+    prior = StickBreaking(n_components=200, concentration=50.0)
+    seats = np.exp(prior.log_seats(sizes, 50.0))
+    assert seats.sum() == pytest.approx(1.0)
+    assert seats[-1] == 0.0  # no component is left
+    assert np.isfinite(prior.log_probability(np.repeat(np.arange(200), sizes)))
 
 
 @pytest.mark.parametrize(
@@ -108,35 +169,11 @@ def test_seats_of_more_than_eight_clusters_are_ratios_of_probabilities(n_compone
     np.testing.assert_allclose(np.exp(prior.log_seats(np.array(sizes), 5.0)), expected, atol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("n_components", "sizes", "a"),
-    [
-        (20, [9, 7, 6, 5, 4, 3, 2, 1, 1], 5.0),
-        (12, list(range(12, 2, -1)), 5.0),
-        (10, [100, 50, 30, 20, 10, 5, 3, 2, 1], 0.5),
-        (50, [100, 50, 30, 20, 10, 5, 3, 2, 1], 0.1),
-        (9, [4, 4, 3, 3, 2, 2, 1, 1, 1], 2.0),
-        (100, [30, 1, 1, 1, 5, 7], 20.0),
-        (3, [5], 2.0),
-        (1, [5], 2.0),
-    ],
-)
-def test_seats_from_drawn_orders_are_those_of_all_orders(n_components, sizes, a, monkeypatch):
-    prior, sizes = StickBreaking(n_components=n_components, concentration=a), np.array(sizes)
-    exact = np.exp(prior.log_seats(sizes, a))
-    monkeypatch.setattr("partita.priors.stick_breaking.MOST_SEAT_STEPS", 0)
-    drawn = np.exp(prior.log_seats(sizes, a))
-    assert drawn.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_allclose(drawn, exact, rtol=0.05, atol=1e-15)
-    monkeypatch.setattr("partita.priors.stick_seats.N_ORDERS", 50_000)
-    np.testing.assert_allclose(np.exp(prior.log_seats(sizes, a)), exact, rtol=0.008, atol=1e-15)
-
-
 def test_the_seat_of_a_new_cluster_among_many_of_distinct_sizes():
-    """The sum over orders takes too long, but has the known limit of the Dirichlet process."""
+    """The known limit is the Dirichlet process."""
     prior, sizes = StickBreaking(n_components=300, concentration=2.0), np.arange(1, 17)
     seats = np.exp(prior.log_seats(sizes, 2.0))
-    np.testing.assert_allclose(seats, np.append(sizes, 2.0) / (sizes.sum() + 2.0), rtol=0.1)
+    np.testing.assert_allclose(seats, np.append(sizes, 2.0) / (sizes.sum() + 2.0), rtol=1e-10)
 
 
 def occupied_by_chain(n, n_components, a):

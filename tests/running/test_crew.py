@@ -9,6 +9,7 @@ import pytest
 
 from partita.running import clock
 from partita.running.crew import Crew
+from partita.running.watch import Watch
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_every_item_is_worked_on_once(n_jobs):
 
 
 def test_compiling_does_not_count(time):
-    crew = Crew(1, seconds=2.0)
+    crew = Crew(1, clock.running_seconds() + 2.0)
     time.now, time.compiled = 150.0, 49.0
     assert not crew.is_over()
     assert crew.is_over(deadline=crew.deadline - 1.5)
@@ -71,11 +72,14 @@ def press_ctrl_c():
 
 def test_the_first_ctrl_c_is_noted_and_the_second_raised():
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    crew = Crew(1)
+    watch = Watch()
     try:
-        with crew.listening():
+        with watch.listening():
+            crew = Crew(1, watch=watch)
             press_ctrl_c()
             assert crew.interrupted
+            assert crew.is_over()
+            assert not Crew(1, watch=watch).is_over()  # what follows reads what there is
             with pytest.raises(KeyboardInterrupt):
                 press_ctrl_c()
     finally:

@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 from tests.spectral.graphs import cliques
 
-from partita.spectral import LAPLACIANS, SpectralClustering
+from partita.spectral import SpectralClustering
+from partita.spectral.embedding import LAPLACIANS
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 

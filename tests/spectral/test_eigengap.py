@@ -8,7 +8,8 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from tests.spectral.graphs import cliques
 
-from partita.spectral import LAPLACIANS, SpectralClustering, choose_n_clusters, relative_gaps
+from partita.spectral import SpectralClustering, choose_n_clusters, relative_gaps
+from partita.spectral.embedding import LAPLACIANS
 
 GRID = sorted(i**2 + j**2 for i in range(20) for j in range(20))[:21]
 

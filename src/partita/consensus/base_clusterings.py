@@ -55,6 +55,12 @@ def base_clusterings(
     -------
     Partitions
         Of shape (n, n_objects).
+
+    Examples
+    --------
+    >>> base_clusterings([[0.0], [0.1], [5.0], [5.2]], n=2, shares=(1.0, 2.0), n_classes=2, random_state=0).flat
+    array([[0, 0, 1, 1],
+           [0, 1, 2, 3]], dtype=int8)
     """
     n, n_classes = whole_number("n", n, 1), whole_number("n_classes", n_classes, 1)
     wanted = [max(2, math.floor(share * n_classes + 0.5)) for share in _checked_shares(shares)]

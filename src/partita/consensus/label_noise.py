@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from partita.consensus.label_table import NOT_LABELLED
-from partita.labels import is_missing
+from partita.labels import coded, is_missing
 from partita.parameters import generator_from, is_number
 from partita.partitions import Partitions
 
@@ -30,16 +30,21 @@ def add_label_noise(labels: Any, rate: float, random_state: Any = None) -> Any:
     -------
     ndarray, or Partitions where one came in
         Of the same shape and type.
+
+    Examples
+    --------
+    >>> add_label_noise(["a", "a", "a", "b", "b", "b"], 1 / 3, random_state=1)
+    array(['a', 'a', 'b', 'a', 'b', 'b'], dtype=object)
     """
     _check_rate(rate)
     rng = generator_from(random_state)
     if isinstance(labels, Partitions):
         noisy = [_with_noise(row, rate, rng, f"Partition {i}") for i, row in enumerate(labels.flat)]
         return Partitions(np.reshape(noisy, labels.shape))
-    given = _label_array(labels)
-    if given.ndim == 1:
-        return _with_noise(given, rate, rng, "The labelling")
-    columns = [_with_noise(column, rate, rng, f"Column {m}") for m, column in enumerate(given.T)]
+    array = _label_array(labels)
+    if array.ndim == 1:
+        return _with_noise(array, rate, rng, "The labelling")
+    columns = [_with_noise(column, rate, rng, f"Column {m}") for m, column in enumerate(array.T)]
     return np.stack(columns, axis=1)
 
 
@@ -60,6 +65,13 @@ def drop_labels(Y: Any, rate: float, random_state: Any = None) -> Any:
     -------
     ndarray, or Partitions where one came in
         Of the same shape. Missing is -1 among integers, nan among floats and otherwise None, in an array of objects.
+
+    Examples
+    --------
+    >>> drop_labels([[0, 0], [0, 1], [1, 1]], 1 / 3, random_state=0)
+    array([[ 0,  0],
+           [ 0, -1],
+           [-1,  1]])
     """
     _check_rate(rate)
     rng = generator_from(random_state)
@@ -68,10 +80,10 @@ def drop_labels(Y: Any, rate: float, random_state: Any = None) -> Any:
     return _dropped(_label_array(Y), rate, rng)
 
 
-def _dropped(given: np.ndarray, rate: float, rng: np.random.Generator) -> np.ndarray:
-    kind = given.dtype.kind
-    dropped = given.astype(np.int64 if kind == "u" else given.dtype if kind in "if" else object)
-    positions = np.flatnonzero(_is_labelled(given))
+def _dropped(labels: np.ndarray, rate: float, rng: np.random.Generator) -> np.ndarray:
+    kind = labels.dtype.kind
+    dropped = labels.astype(np.int64 if kind == "u" else labels.dtype if kind in "if" else object)
+    positions = np.flatnonzero(_is_labelled(labels))
     chosen = rng.choice(positions, size=_rounded(rate * len(positions)), replace=False)
     dropped.flat[chosen] = -1 if kind in "iu" else np.nan if kind == "f" else None
     return dropped
@@ -83,28 +95,24 @@ def _with_noise(labels: np.ndarray, rate: float, rng: np.random.Generator, which
     noisy = labels.copy()
     if len(chosen) == 0:
         return noisy
-    if labels.dtype == object:  # by first appearance: labels of several types have no order
-        code_of: dict[Any, int] = {label: code for code, label in enumerate(dict.fromkeys(labels[positions]))}
-        distinct = np.fromiter(code_of, dtype=object, count=len(code_of))
-        codes = np.array([code_of[label] for label in labels[chosen]])
-    else:
-        distinct = np.unique(labels[positions])
-        codes = np.searchsorted(distinct, labels[chosen])
-    if len(distinct) < 2:
-        raise ValueError(f"{which} has a single label, {distinct[0]!r}, which cannot become another one.")
-    noisy[chosen] = distinct[(codes + rng.integers(1, len(distinct), size=len(chosen))) % len(distinct)]
+    codes, values = coded(labels[positions])
+    n_labels = len(values)
+    if n_labels < 2:
+        raise ValueError(f"{which} has a single label, {values[0]!r}, which cannot become another one.")
+    steps = rng.integers(1, n_labels, size=len(chosen))
+    others = (codes[np.searchsorted(positions, chosen)] + steps) % n_labels
+    noisy[chosen] = np.fromiter(values, labels.dtype, n_labels)[others]
     return noisy
 
 
 def _label_array(labels: Any) -> np.ndarray:
     # As objects first: numpy would turn the numbers of [1, "a"] into text.
-    given = labels if hasattr(labels, "__array__") else np.array(labels, dtype=object)
-    given = np.asarray(given)
-    if given.dtype == object and all(type(label) is int for label in given.flat):
-        given = given.astype(np.int64)
-    if given.ndim not in (1, 2):
-        raise ValueError(f"Labels come as (n_objects,) or (n_objects, n_clusterings), got shape {given.shape}.")
-    return given
+    array = np.asarray(labels) if hasattr(labels, "__array__") else np.array(labels, dtype=object)
+    if array.dtype == object and all(type(label) is int for label in array.flat):
+        array = array.astype(np.int64)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"Labels come as (n_objects,) or (n_objects, n_clusterings), got shape {array.shape}.")
+    return array
 
 
 def _is_labelled(labels: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from partita.bayesian_mixture import BayesianMixture, Options
+from partita.bayesian_mixture import BayesianMixture, FitOptions
 from partita.consensus.agreement import base_agreement
 from partita.consensus.canonical_table import CanonicalTable
 from partita.consensus.label_table import LabelReader, label_table
@@ -31,11 +31,12 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    prior : {"stick-breaking", "finite-dirichlet", "dirichlet-process"} or Prior
-        How objects fall into clusters. A prior object brings its own ``n_components`` and concentration.
+    prior : str or Prior
+        How objects fall into clusters: a prior by its name, such as "stick-breaking", "finite-dirichlet",
+        "dirichlet-process" or "pitman-yor"; or a prior object, which brings its own ``n_components`` and concentration.
     n_components : int
-        The most clusters there can be, of a prior that is named. The Dirichlet process has no limit; for the
-        variational engines this is where it is truncated.
+        The most clusters there can be, of a prior that is named and has such a limit, and where the variational engines
+        truncate one that has none.
     concentration : float, Gamma or None
         alpha of a prior that is named: fixed, or learned if ``learn`` says so, a number then being the mean of its
         Gamma(1, 1/value) hyperprior. None is 1.
@@ -153,11 +154,12 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         table = label_table(Y)
         self._forget()  # a failed fit is none
         options = options.begun()
-        model = options.model(table, np.ones(table.n_rows, np.int64))
-        canonical = CanonicalTable(table)
-        found = options.engine.fit(canonical.model(model), options.plan, seed)
-        self._keep(canonical.put_back(found, model), seed)
-        self._keep_table(table, _as_columns(Y))
+        with options.plan.running_watch.listening():
+            model = options.model(table, np.ones(table.n_rows, np.int64))
+            canonical = CanonicalTable(table)
+            outcome = options.engine.fit(canonical.model(model), options.plan, seed)
+            self._keep(canonical.put_back(outcome, model), seed)
+            self._keep_table(table, _as_columns(Y))
         return self
 
     @property
@@ -182,12 +184,12 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         labels = label_table(table)
         return self._options().model(labels, np.ones(labels.n_rows, np.int64))
 
-    def _options(self) -> Options:
+    def _options(self) -> FitOptions:
         learned = learned_from(self.learn)
         engine = self._engine()
         prior = consensus_prior(self.prior, self.n_components, self.concentration, learned)
         family = consensus_family(self.pseudocount, learned)
-        return Options(plan_from(self), engine, engine.prior_for(prior), family)
+        return FitOptions(plan_from(self), engine, engine.prior_for(prior), family)
 
     def _engine(self) -> Engine:
         engine = engine_from(self.engine, {name: kind for name, kind in ENGINES.items() if kind.finds_number})

@@ -6,14 +6,10 @@ from sklearn.base import clone
 
 from partita.families import Categorical
 from partita.parameters import choose, is_number, nearest
-from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, Prior, StickBreaking
+from partita.priors import PRIORS, Gamma, Prior
+from partita.priors.named import has_limit
 
 LEARNABLE = ("concentration", "pseudocount")
-PRIORS = {
-    "stick-breaking": StickBreaking,
-    "finite-dirichlet": FiniteDirichlet,
-    "dirichlet-process": DirichletProcess,
-}
 
 
 def learned_from(value: Any) -> tuple[str, ...]:
@@ -33,9 +29,9 @@ def consensus_prior(prior: Any, n_components: Any, concentration: Any, learned: 
     """The prior that is named, with these options; or the prior given, its concentration fixed if not to be learned."""
     learns = "concentration" in learned
     if isinstance(prior, str):
-        kind: Any = choose("prior", prior, PRIORS)
-        limits = {} if kind is DirichletProcess else {"n_components": n_components}
-        return kind(**limits, concentration=hyperparameter("concentration", concentration, learns))
+        kind = choose("prior", prior, PRIORS)
+        limit = {"n_components": n_components} if has_limit(kind) else {}
+        return kind(**limit, concentration=hyperparameter("concentration", concentration, learns))
     if not isinstance(prior, Prior):
         names = ", ".join(map(repr, PRIORS))
         raise TypeError(f"prior must be one of {names} or a prior of partita.priors; got {prior!r}.")

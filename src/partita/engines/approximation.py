@@ -25,6 +25,9 @@ class Approximator(Climber):
     A state has ``likelihood``, ``stats`` (K, S) and ``concentration``.
     """
 
+    caveat: ClassVar[str] = (
+        "probabilities and confidence are those of an approximation, which is mostly surer than it should be"
+    )
     truncates: ClassVar[bool] = True
 
     truncation: int
@@ -56,7 +59,7 @@ class Approximator(Climber):
         atoms, atom = taught.collapsed() if self.shares_rows else (taught, np.arange(taught.table.n_rows))
         [climbs] = climb_all(self, [atoms], [seed.spawn(self.n_init)], plan)
         best = max(climbs, key=lambda climb: climb.objective)
-        draws = DrawsPlan(plan.draws, float(best.state.concentration), provenance_of(self, model, seed))
+        draws = DrawsPlan(self.n_draws(plan), float(best.state.concentration), provenance_of(self, model, seed))
         outcome = _outcome(self, best, model, taught, atom)
         return replace(outcome, draws=draws, warnings=shortfall(self, best, plan))
 

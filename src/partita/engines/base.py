@@ -22,8 +22,10 @@ class Engine(Named, ABC, kind="engine"):
     wrong choice. An engine of chains is a `Sampler`, one that maximises from several starts a `Climber`.
     """
 
-    #: What it is called in messages.
+    #: What it is called where a sentence begins.
     title: ClassVar[str]
+    #: What to know of its answer, in words that follow the title; none where chains speak for themselves.
+    caveat: ClassVar[str] = ""
     #: Whether it learns the numbers that a family or prior leaves open; if not, they are set from the table.
     learns: ClassVar[bool] = True
     #: Whether it finds the number of clusters; if not, the prior must say it.

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from partita.engines.base import Engine
 from partita.engines.runner import Plan
 from partita.model.model import Model
+from partita.parameters import is_number, whole_number
 from partita.places import Here
 from partita.running.crew import Crew
 from partita.running.progress import Reporter
@@ -35,6 +36,7 @@ class Climber(Engine):
     n_init: int
     max_iter: int
     tol: float
+    draws: int | None = None  # None: what the estimator says
 
     @abstractmethod
     def init(self, rng: np.random.Generator, model: Model) -> Any:
@@ -43,6 +45,20 @@ class Climber(Engine):
     @abstractmethod
     def step(self, rng: np.random.Generator, state: Any, model: Model) -> tuple[Any, Any]:
         """The next state, and what is reported of the one given."""
+
+    def check(self) -> None:
+        """Refuse options outside their range."""
+        kind = type(self).__name__
+        for name in ("n_init", "max_iter"):
+            whole_number(f"{kind}({name}=...)", getattr(self, name), 1)
+        if not (is_number(self.tol) and self.tol >= 0):
+            raise ValueError(f"{kind}(tol=...) must be a number of at least 0, got {self.tol!r}.")
+        if self.draws is not None:
+            whole_number(f"{kind}(draws=...)", self.draws, 1, also="None")
+
+    def n_draws(self, plan: Plan) -> int | str:
+        """How many partitions are drawn from the responsibilities, when they are asked for."""
+        return plan.draws if self.draws is None else self.draws
 
 
 class Climb:
@@ -145,7 +161,7 @@ def climb_all(
     every start ends after its present step; of those not begun only the first of a model is, and makes one step. The
     others are left out.
     """
-    crew = Crew(plan.n_jobs, plan.engine_time) if crew is None else crew
+    crew = plan.begun().crew() if crew is None else crew
     number = count()
     begun = [[None] * len(own) for own in seeds] if states is None else states
     for model in models:
@@ -159,13 +175,13 @@ def climb_all(
     ]
     climbs = [climb for group in groups for climb in group]
     needed = {group[0] for group in groups}
-    reporter = Reporter(plan.progress, engine.max_iter, plan.max_time, samples=False)
+    reporter = Reporter(plan.progress, engine.max_iter, crew.watch, samples=False)
 
     def run(climb: Climb) -> None:
         if not crew.is_over() or climb in needed:
             climb.run(crew.is_over, lambda one: reporter.report(one, climbs))
 
-    with warnings.catch_warnings(), crew.listening():
+    with warnings.catch_warnings(), crew.watch.listening():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means, whose clusters may coincide
         crew.run(run, climbs, at_once=1 if in_parts else None)
     reporter.close()

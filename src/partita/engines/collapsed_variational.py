@@ -17,15 +17,15 @@ from partita.engines.collapsed_state import (
     without_dust,
 )
 from partita.kernels.collapsed_variational import (
+    ComponentPrior,
     Scratch,
-    Seats,
     Variances,
     first_order_sweep,
     second_order_sweep,
 )
 from partita.model.kmeans_start import labels_of_some
 from partita.model.model import Model
-from partita.parameters import is_number, whole_number
+from partita.parameters import whole_number
 from partita.priors import StickBreaking
 from partita.priors.weights import LabelledComponents
 
@@ -80,6 +80,8 @@ class CollapsedVariational(Approximator, name="cvb"):
     collapse_identical : bool
         Store identical rows once, with a weight. Faster, but a restriction: identical rows, free to differ otherwise,
         then share one distribution.
+    draws : int, optional
+        Partitions that ``posterior_`` draws from the responsibilities; by default what the estimator says.
 
     Notes
     -----
@@ -98,7 +100,7 @@ class CollapsedVariational(Approximator, name="cvb"):
     4
     """
 
-    title: ClassVar[str] = "Collapsed variational inference"
+    title: ClassVar[str] = "Collapsed variational Bayes"
     monotone: ClassVar[bool] = False
 
     def __init__(
@@ -110,6 +112,7 @@ class CollapsedVariational(Approximator, name="cvb"):
         tol: float = 1e-4,
         max_iter: int = 200,
         collapse_identical: bool = False,
+        draws: int | None = None,
     ):
         self.order = order
         self.truncation = truncation
@@ -117,15 +120,14 @@ class CollapsedVariational(Approximator, name="cvb"):
         self.tol = tol
         self.max_iter = max_iter
         self.collapse_identical = collapse_identical
+        self.draws = draws
 
     def check(self) -> None:
         """Refuse options outside their range."""
         if isinstance(self.order, bool) or self.order not in (1, 2):
             raise ValueError(f"CollapsedVariational(order=...) must be 1 or 2, got {self.order!r}.")
-        for name in ("truncation", "n_init", "max_iter"):
-            whole_number(f"CollapsedVariational({name}=...)", getattr(self, name), 1)
-        if not (is_number(self.tol) and self.tol >= 0):
-            raise ValueError(f"CollapsedVariational(tol=...) must be a number of at least 0, got {self.tol!r}.")
+        super().check()
+        whole_number("CollapsedVariational(truncation=...)", self.truncation, 1)
         if not isinstance(self.collapse_identical, bool | np.bool_):
             raise ValueError(
                 f"CollapsedVariational(collapse_identical=...) must be True or False, got {self.collapse_identical!r}."
@@ -201,23 +203,23 @@ class CollapsedVariational(Approximator, name="cvb"):
         learned = replace(model, likelihood=state.likelihood)
         slots = learned.state_from(state.stats)
         weights = model.row_weights.astype(np.float64)
-        seats = _seats(model.prior, state.concentration)
+        prior = _component_prior(model.prior, state.concentration)
         scratch = Scratch(np.empty(sizes.size), np.empty(sizes.size))
         if self.order == 1:
-            moved, entropy = first_order_sweep(model.shared_rows, slots, seats, weights, resp, sizes, scratch)
+            moved, entropy = first_order_sweep(model.shared_rows, slots, prior, weights, resp, sizes, scratch)
         else:
             spread = learned.state_from(model.shared_stats(resp * (1.0 - resp)))
             variances = Variances(*_size_variances(resp, weights))
             moved, entropy = second_order_sweep(
-                model.shared_rows, slots, spread, seats, weights, resp, sizes, variances, scratch
+                model.shared_rows, slots, spread, prior, weights, resp, sizes, variances, scratch
             )
         return resp, moved, entropy
 
 
-def _seats(prior: LabelledComponents, concentration: float) -> Seats:
+def _component_prior(prior: LabelledComponents, concentration: float) -> ComponentPrior:
     if isinstance(prior, StickBreaking):
-        return Seats(np.array([concentration]), np.array([prior.n_components], dtype=np.int64))
-    return Seats(np.array([prior.shift(concentration)]), np.zeros(1, dtype=np.int64))
+        return ComponentPrior(np.array([concentration]), np.array([prior.n_components], dtype=np.int64))
+    return ComponentPrior(np.array([prior.shift(concentration)]), np.zeros(1, dtype=np.int64))
 
 
 def _size_variances(resp: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

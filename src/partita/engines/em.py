@@ -15,8 +15,8 @@ from partita.engines.runner import Plan
 from partita.engines.steps import SharesOut
 from partita.families.base import one_hot
 from partita.model.model import Model
-from partita.model.predictive import Components
-from partita.parameters import choose, is_number, whole_number
+from partita.model.predictive import MixtureComponents
+from partita.parameters import choose, is_number
 from partita.priors import FiniteDirichlet, Prior
 
 
@@ -62,7 +62,9 @@ class EM(SharesOut, Climber, name="em"):
         How to choose among several ``FiniteDirichlet(n_components=range(1, 10))``: the least value wins.
     keep_iterations : bool
         Whether ``iterations_`` of the fit holds the parameters of every iteration of the best start, as
-        `plots.em_iterations` draws them.
+        `plots.em_iterations` draws them. All starts then climb on all rows, from first to last.
+    draws : int, optional
+        Partitions that ``posterior_`` draws from the responsibilities; by default what the estimator says.
 
     Notes
     -----
@@ -85,6 +87,7 @@ class EM(SharesOut, Climber, name="em"):
     """
 
     title: ClassVar[str] = "EM"
+    caveat: ClassVar[str] = "the groups are taken as known, so that confidence is mostly surer than it should be"
     learns: ClassVar[bool] = False
     finds_number: ClassVar[bool] = False
     keeps_objective: ClassVar[bool] = False
@@ -99,6 +102,7 @@ class EM(SharesOut, Climber, name="em"):
         reg_covar: float = 1e-6,
         select: str | None = None,
         keep_iterations: bool = False,
+        draws: int | None = None,
     ):
         self.estimate = estimate
         self.n_init = n_init
@@ -107,16 +111,14 @@ class EM(SharesOut, Climber, name="em"):
         self.reg_covar = reg_covar
         self.select = select
         self.keep_iterations = keep_iterations
+        self.draws = draws
 
     def check(self) -> None:
         """Refuse options outside their range."""
         choose("EM(estimate=...)", self.estimate, dict.fromkeys(ESTIMATES))
-        whole_number("EM(n_init=...)", self.n_init, 1)
-        whole_number("EM(max_iter=...)", self.max_iter, 1)
-        for name in ("tol", "reg_covar"):
-            value = getattr(self, name)
-            if not (is_number(value) and value >= 0):
-                raise ValueError(f"EM({name}=...) must be a number of at least 0, got {value!r}.")
+        super().check()
+        if not (is_number(self.reg_covar) and self.reg_covar >= 0):
+            raise ValueError(f"EM(reg_covar=...) must be a number of at least 0, got {self.reg_covar!r}.")
         if not isinstance(self.keep_iterations, bool | np.bool_):
             raise ValueError(f"EM(keep_iterations=...) must be True or False, got {self.keep_iterations!r}.")
         if self.select is not None:
@@ -186,7 +188,7 @@ class EM(SharesOut, Climber, name="em"):
             replace(model, prior=chosen[0]), kept._replace(notes={**kept.notes, "learned": learned})
         )
 
-    def clusters_from(self, model: Model, log_seats: np.ndarray, stats: np.ndarray) -> Components:
+    def clusters_from(self, model: Model, log_seats: np.ndarray, stats: np.ndarray) -> MixtureComponents:
         """Components with the parameters that the statistics give."""
         return components_of(self, model, log_seats[:-1], stats[0, :-1])
 

@@ -1,6 +1,6 @@
 """The iterations of expectation-maximisation, for rows that live in several places."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,15 @@ class EMSteps(Steps):
         log_likelihood = float(statistics.log_total[0])
         objective = np.nan if state is None else log_likelihood + self._log_prior(state)
         return EMState(np.log(weights / weights.sum()), stats, self.params(stats), log_likelihood, objective)
+
+    def acquainted(self, state: EMState, average: np.ndarray) -> EMState:
+        """The state of a sample, ready for rows that it has not seen: where the most likely parameters would have none
+        of a category or count, one more row in every component, ``average`` (1, S), that of all rows.
+        """
+        if self.is_map:
+            return state
+        stats = state.stats + average
+        return replace(state, stats=stats, params=self.params(stats))
 
     def params(self, stats: np.ndarray) -> Any:
         """The components' parameters that these statistics give."""

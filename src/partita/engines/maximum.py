@@ -15,10 +15,9 @@ from partita.engines.provenance import provenance_of
 from partita.engines.runner import Plan
 from partita.model.component_parameters import ComponentParameters, component_parameters
 from partita.model.model import Model
-from partita.model.predictive import Components
+from partita.model.predictive import MixtureComponents
 from partita.partitions import largest_first
 from partita.priors import FiniteDirichlet
-from partita.running.crew import Crew
 
 if TYPE_CHECKING:
     from partita.engines.em import EM
@@ -35,7 +34,7 @@ class Top(NamedTuple):
 
     climb: Climb
     order: np.ndarray  # of its components, most rows first
-    components: Components
+    components: MixtureComponents
     criteria: dict[str, float]
 
 
@@ -64,16 +63,18 @@ def _climbed(
     criterion: str,
 ) -> list[list[Climb]]:
     """The starts of every candidate; of many rows they climb on a sample first, and the best of them goes on."""
-    crew = Crew(plan.n_jobs, plan.engine_time)
-    n_rows = max(MOST_SETTLING, ROWS_PER_COMPONENT * max(prior.n_components for prior in priors))
-    sample = model.sampled(_settling(seed), n_rows)
-    _ = sample.points  # which all candidates share
-    if sample is model:
-        return climb_all(engine, _candidates(sample, priors), seeds, plan, crew=crew)
-    hasty = clone(engine).set_params(tol=max(engine.tol, SETTLING_TOL), keep_iterations=False)
-    settled = climb_all(hasty, _candidates(sample, priors), seeds, plan, crew=crew)
-    states = [_different(engine, climbs, criterion) for climbs in settled]
-    candidates = _candidates(model, priors)
+    crew = plan.begun().crew()
+    samples = _samples(model, priors, seed, keeps_all=engine.keep_iterations)
+    if all(sample.table is model.table for sample in samples):
+        return climb_all(engine, samples, seeds, plan, crew=crew)
+    hasty = clone(engine).set_params(tol=max(engine.tol, SETTLING_TOL))
+    settled = climb_all(hasty, samples, seeds, plan, crew=crew)
+    average = model.shared_stats(np.ones((model.table.n_rows, 1))) / model.total
+    states = [
+        [engine.steps(model).acquainted(state, average) for state in _different(engine, climbs, criterion)]
+        for climbs in settled
+    ]
+    candidates = [model.with_prior(prior) for prior in priors]
     if max(map(len, states)) > 1:
         glance = clone(hasty).set_params(max_iter=1)
         seen = climb_all(glance, candidates, seeds, plan, states=states, crew=crew)
@@ -81,10 +82,20 @@ def _climbed(
     return climb_all(engine, candidates, seeds, plan, states=states, crew=crew)
 
 
-def _candidates(model: Model, priors: Sequence[FiniteDirichlet]) -> list[Model]:
-    """The model under every prior, sharing rows."""
-    _ = model.shared_rows
-    return [model.with_prior(prior) for prior in priors]
+def _samples(
+    model: Model, priors: Sequence[FiniteDirichlet], seed: np.random.SeedSequence, *, keeps_all: bool
+) -> list[Model]:
+    """Some rows under every prior, as many as its own components need; all where they are few."""
+    samples: dict[int, Model] = {}
+    chosen = []
+    for prior in priors:
+        n_rows = max(MOST_SETTLING, ROWS_PER_COMPONENT * prior.n_components)
+        n_rows = model.table.n_rows if keeps_all else min(n_rows, model.table.n_rows)
+        if n_rows not in samples:
+            samples[n_rows] = model.sampled(_settling(seed), n_rows)
+            _ = samples[n_rows].shared_rows, samples[n_rows].points  # which priors share
+        chosen.append(samples[n_rows].with_prior(prior))
+    return chosen
 
 
 def _different(engine: "EM", climbs: Sequence[Climb], criterion: str) -> list[EMState]:
@@ -129,7 +140,7 @@ def _outcome(
         labels=probabilities.argmax(axis=1),
         probabilities=probabilities,
         converged=climb.converged,
-        draws=DrawsPlan(plan.draws, concentration, provenance_of(engine, model, seed)),
+        draws=DrawsPlan(engine.n_draws(plan), concentration, provenance_of(engine, model, seed)),
         notes=notes,
         iterations=_iterations(climb, model, top.order),
         state=climb.state,
@@ -154,10 +165,12 @@ def criteria_of(model: Model, logs: np.ndarray) -> dict[str, float]:
     return dict(zip(CRITERIA, map(float, values)))
 
 
-def components_of(engine: "EM", model: Model, log_weights: np.ndarray, stats: np.ndarray) -> Components:
+def components_of(engine: "EM", model: Model, log_weights: np.ndarray, stats: np.ndarray) -> MixtureComponents:
     """The components of these weights (K,) and statistics (K, S)."""
     unseen = np.zeros((1, stats.shape[1]))
-    return Components(np.append(log_weights, -np.inf), np.vstack([stats, unseen])[None], engine.params(model, stats))
+    return MixtureComponents(
+        np.append(log_weights, -np.inf), np.vstack([stats, unseen])[None], engine.params(model, stats)
+    )
 
 
 def _require_rows(model: Model, n_components: int) -> None:

@@ -12,7 +12,11 @@ from partita.model.predictive import Clusters
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.diagnostics import Diagnostics
-from partita.posterior.independent import independent_draws, number_of_draws
+
+DRAWS = 200
+"""Made where their number is left open."""
+MOST_LABEL_BYTES = 2**28
+"""Of the labels of these draws: fewer are made of very many rows."""
 
 
 class DrawsPlan(NamedTuple):
@@ -128,7 +132,7 @@ def _independent(
 ) -> Posterior:
     taught, chosen = model.taught(), model.row_weights > 0
     logs = clusters.log_joint(taught, taught.table)[:, :-1]
-    drawn = independent_draws(rng, probabilities[chosen], number_of_draws(plan.n_draws, model.table.n_rows))
+    drawn = _independent_labels(rng, probabilities[chosen], _number_of_draws(plan.n_draws, model.table.n_rows))
     rows = np.arange(logs.shape[0])
     shares = np.stack([np.bincount(draw, taught.row_weights, logs.shape[1]) for draw in drawn]) / model.total
     traces = {
@@ -142,3 +146,18 @@ def _independent(
     return Posterior(
         Partitions(labels), traces={name: values[None] for name, values in traces.items()}, provenance=plan.provenance
     )
+
+
+def _independent_labels(rng: np.random.Generator, probabilities: np.ndarray, n_draws: int) -> np.ndarray:
+    """Labels (n_draws, n): of every row one cluster, with its probabilities (n, K), independent of all others."""
+    edges = np.cumsum(probabilities, axis=1)
+    labels = np.empty((n_draws, probabilities.shape[0]), dtype=np.int16 if edges.shape[1] < 2**15 else np.int32)
+    for draw in labels:
+        chance = rng.random(edges.shape[0]) * edges[:, -1]
+        draw[:] = (edges[:, :-1] <= chance[:, None]).sum(axis=1)
+    return labels
+
+
+def _number_of_draws(wanted: int | str, n_rows: int) -> int:
+    """As many as were asked for; "auto": 200, or as many as fit in 256 MiB."""
+    return min(DRAWS, max(1, MOST_LABEL_BYTES // (2 * max(1, n_rows)))) if wanted == "auto" else int(wanted)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -15,11 +15,12 @@ from partita.model.model import Model
 from partita.partitions import Partitions
 from partita.posterior import Posterior
 from partita.posterior.diagnostics import converged
-from partita.posterior.estimate import Options
+from partita.posterior.estimate import EstimateOptions
 from partita.posterior.estimate.losses import VI, Loss
 from partita.running.clock import running_seconds
 from partita.running.crew import Crew
 from partita.running.progress import Progress, Reporter
+from partita.running.watch import Watch
 
 FIRST_CHECK = 200  # sweeps of every chain before the first look at the diagnostics
 CHECK_GROWTH = 1.35
@@ -34,7 +35,7 @@ class EstimatePlan(NamedTuple):
 
     loss: Loss = VI()
     entropy: float = 0.0
-    options: Options = Options()
+    options: EstimateOptions = EstimateOptions()
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Plan:
     warm-up if the rest has converged, otherwise the first half. A
     number of draws: that many per chain after ``warmup`` sweeps (default: half as many, at least 50).
 
-    Of ``max_time``, which began at ``started`` on `running_seconds`, a ``reading_share`` is left for diagnostics,
-    ``estimate`` and memberships.
+    Of ``max_time`` a ``reading_share`` is left for diagnostics, ``estimate`` and memberships, and where another fit may
+    have to follow, the half of what there is: ``n_fits`` is 2.
 
     A run that ends early, by the clock or the keyboard, keeps at least the later half of the sweeps that it made: where
     fewer than twice the sweeps of the warm-up were made, half of them count as warm-up.
@@ -66,17 +67,29 @@ class Plan:
     n_jobs: int | None = None
     progress: Callable[[Progress], None] | bool = False
     estimate: EstimatePlan = field(default_factory=EstimatePlan)
-    started: float | None = None
+    n_fits: int = 1
+    watch: Watch | None = None
+
+    def begun(self) -> "Plan":
+        """The plan with a watch, which is started now unless it runs already."""
+        return self if self.watch is not None else replace(self, watch=Watch(self.max_time))
+
+    def crew(self) -> Crew:
+        """Threads for the engine: a share of the time that is left is for reading what it found."""
+        watch = self.running_watch
+        return Crew(self.n_jobs, watch.deadline((1.0 - self.reading_share) / self.n_fits), watch)
+
+    def reading_crew(self, n_jobs: int | None) -> Crew:
+        """Threads for what is read from the draws."""
+        watch = self.running_watch
+        return Crew(n_jobs, watch.deadline(1.0 / self.n_fits), watch)
 
     @property
-    def deadline(self) -> float | None:
-        """When all should be over, on `running_seconds`; None: there is no limit."""
-        return None if self.max_time is None or self.started is None else self.started + self.max_time
-
-    @property
-    def engine_time(self) -> float:
-        """Seconds for the engine; a share of all is left for reading what it found."""
-        return np.inf if self.max_time is None else (1.0 - self.reading_share) * self.max_time
+    def running_watch(self) -> Watch:
+        """The watch of a plan that has begun."""
+        if self.watch is None:
+            raise ValueError("The plan has not begun: call begun().")
+        return self.watch
 
     @property
     def warmup_is_stated(self) -> bool:
@@ -119,17 +132,17 @@ def run(engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence) -> 
 
 class _Run:
     def __init__(self, engine: Any, model: Model, plan: Plan, seed: np.random.SeedSequence):
-        self.engine, self.model, self.plan, self.seed = engine, model, plan, seed
+        self.engine, self.model, self.plan, self.seed = engine, model, plan.begun(), seed
         seeds = seed.spawn(plan.chains)
         self.chains = [Chain(engine, model, s, number) for number, s in enumerate(seeds)]
         self.started = time.monotonic()
-        self.crew = Crew(plan.n_jobs, plan.engine_time)
+        self.crew = self.plan.crew()
         self.keeping = Keeping(self.chains, plan.thin, plan.first_sweep_kept(), WARMUP_SHARES[0])
         self.points = plan.checkpoints()
-        self.reporter = Reporter(plan.progress, self.points[-1], plan.max_time)
+        self.reporter = Reporter(plan.progress, self.points[-1], self.crew.watch)
 
     def posterior(self) -> Posterior:
-        with self.crew.listening():
+        with self.crew.watch.listening():
             reason = self._advance_to_the_end()
         elapsed = time.monotonic() - self.started
         self.reporter.close()

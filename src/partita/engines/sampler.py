@@ -66,7 +66,7 @@ class Sampler(Engine):
 
     def fit(self, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
         """Run the chains, then estimate the partition."""
-        plan = self.planned(plan)
+        plan = self.planned(plan).begun()
         posterior, states = sample(self, model, plan, seed)
         outcome = outcome_of_draws(self, model, posterior, plan, seed)
         words = doubt(plan, posterior, outcome.diagnostics)  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def outcome_of_draws(
     averages wherever one number has to do.
     """
     model = _at_averages(model, posterior)
-    options = replace(plan.estimate.options, deadline=plan.deadline)
+    options = plan.estimate.options
     found = estimate(
         posterior.partitions,
         posterior.weights,
@@ -109,6 +109,7 @@ def outcome_of_draws(
         options,
         entropy=plan.estimate.entropy,
         groups=model.table.identical_rows(),
+        crew=plan.begun().reading_crew(options.n_jobs),
     )
     clusters = clusters_of(model, found.labels, _average(posterior, "concentration"), stream_of(seed.entropy, 1))
     labels, probabilities = with_absent_rows(model, clusters, found.labels, found.probabilities)

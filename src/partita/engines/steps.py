@@ -13,7 +13,7 @@ import numpy as np
 from partita.families.base import ROWS_AT_ONCE, Conjugate, Shared, normalized, one_hot
 from partita.families.blocks import row_blocks
 from partita.model.kmeans_start import labels_of_some
-from partita.model.model import HERE, Model, n_stats_of, shared_out, shared_stats
+from partita.model.model import HERE, Model, shared_out, shared_stats
 from partita.places import Here
 from partita.priors.weights import LabelledComponents
 from partita.table import Table
@@ -147,7 +147,7 @@ class Steps(ABC):
 
     def check_statistics(self, statistics: Statistics, state: Any, n_overlaps: int = 0) -> None:
         """Refuse arrays that do not fit together, or that were not made under this state."""
-        n_stats = n_stats_of(self.likelihood)
+        n_stats = self.likelihood.n_stats
         shapes = ((1,), (statistics.sizes.size,), (statistics.sizes.size, n_stats), (statistics.overlaps.size,))
         if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(statistics, shapes)):
             raise ValueError(

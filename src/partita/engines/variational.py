@@ -11,7 +11,7 @@ from partita.engines.variational_state import VariationalState
 from partita.engines.variational_steps import VariationalSteps
 from partita.families.base import Conjugate
 from partita.model.model import Model
-from partita.parameters import is_number, whole_number
+from partita.parameters import whole_number
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class Variational(SharesOut, Approximator, name="vb"):
         Iterations of every start.
     merge : bool
         Whether merge moves are tried.
+    draws : int, optional
+        Partitions that ``posterior_`` draws from the responsibilities; by default what the estimator says.
 
     References
     ----------
@@ -72,7 +74,7 @@ class Variational(SharesOut, Approximator, name="vb"):
     4
     """
 
-    title: ClassVar[str] = "Variational inference"
+    title: ClassVar[str] = "Variational Bayes"
     shares_rows: ClassVar[bool] = True  # type: ignore[assignment,misc]
 
     def __init__(
@@ -83,19 +85,19 @@ class Variational(SharesOut, Approximator, name="vb"):
         tol: float = 1e-6,
         max_iter: int = 500,
         merge: bool = True,
+        draws: int | None = None,
     ):
         self.truncation = truncation
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
         self.merge = merge
+        self.draws = draws
 
     def check(self) -> None:
         """Refuse options outside their range."""
-        for name in ("truncation", "n_init", "max_iter"):
-            whole_number(f"Variational({name}=...)", getattr(self, name), 1)
-        if not (is_number(self.tol) and self.tol >= 0):
-            raise ValueError(f"Variational(tol=...) must be a number of at least 0, got {self.tol!r}.")
+        super().check()
+        whole_number("Variational(truncation=...)", self.truncation, 1)
         if not isinstance(self.merge, bool | np.bool_):
             raise ValueError(f"Variational(merge=...) must be True or False, got {self.merge!r}.")
 

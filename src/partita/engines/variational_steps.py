@@ -12,7 +12,7 @@ from partita.engines.merging import LEAST_SIZE, Holdings, merge_pairs, overlaps,
 from partita.engines.steps import NO_OVERLAPS, Encoded, Statistics, Steps, checked_responsibilities
 from partita.engines.variational_state import NO_PAIRS, VariationalState
 from partita.families.base import Conjugate, Shared, normalized
-from partita.model.model import HERE
+from partita.model.model import HERE, parts_of, sum_in_order
 from partita.places import Here
 from partita.priors.weights import LabelledComponents
 from partita.table import Table
@@ -79,11 +79,15 @@ class VariationalSteps(Steps):
 
     def overlaps(self, rows: Encoded, state: VariationalState) -> np.ndarray:
         """Of the pairs that the state says are to be tried."""
-        found = np.zeros(state.pairs.shape[0])
-        if found.size:
-            for block, resp in self.shared(rows, state):
-                found += overlaps(resp, rows.weights[block], state.pairs)
-        return found
+        if not state.pairs.shape[0]:
+            return NO_OVERLAPS
+        return sum_in_order(self.place.map(lambda part: self._overlaps(Encoded(*part), state), parts_of(*rows)))
+
+    def _overlaps(self, rows: Encoded, state: VariationalState) -> np.ndarray:
+        total = np.zeros(state.pairs.shape[0])
+        for block, resp in self.shared(rows, state):
+            total += overlaps(resp, rows.weights[block], state.pairs)
+        return total
 
     def global_step(self, statistics: Statistics, state: VariationalState | None = None) -> VariationalState:
         """The best factors of weights and parameters given the statistics of all rows; of a first state without one.

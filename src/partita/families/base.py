@@ -20,6 +20,7 @@ from partita.table import Table
 from partita.table.schema import KINDS, Kind, Schema
 
 ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
+ROWS_SUMMED = 65_536  # whose labels are spread out at a time
 ROUNDING = 1e-6  # relative, of sums over many rows
 LEAST_SHARE = 1e-17  # of a row: less is none, since it would change no sum
 
@@ -152,9 +153,14 @@ class Conjugate(ABC):
         """Parameters of K clusters by what they are, in stored units and the order of the table's columns.
 
         "means" (K, d) and "covariances" (K, d, d) of all numeric columns, "rates" (K, q) of all counts, "shares" a dict
-        from the position of a categorical column to (K, levels); what a family does not have is left out.
+        from the position of a categorical column to (K, levels). What a family does not have is left out; what it has
+        besides is an array (K, d, ...) by a name of its own, over its own columns.
         """
         return {}
+
+    def with_params(self, params: Any) -> list[tuple["Conjugate", Any]]:
+        """The model with its parameters; of one that is made of several, each of these."""
+        return [(self, params)]
 
     @property
     def n_params(self) -> int:
@@ -246,7 +252,7 @@ class Conjugate(ABC):
         statistics: Callable[[Any, np.ndarray], np.ndarray],
     ) -> "Shared":
         log_total, sizes = 0.0, np.zeros(log_weights.shape[0])
-        stats = np.zeros((sizes.shape[0], self.stats_of(self.state(1)).shape[1]))
+        stats = np.zeros((sizes.shape[0], self.n_stats))
         for block, part in row_blocks(rows, row_weights.shape[0], ROWS_AT_ONCE):
             log_totals, resp = normalized(log_densities(part) + log_weights)
             log_total += float(row_weights[block] @ log_totals)
@@ -254,6 +260,22 @@ class Conjugate(ABC):
             sizes += resp.sum(axis=0)
             stats += statistics(part, resp)
         return Shared(log_total, sizes, stats)
+
+    @property
+    def n_stats(self) -> int:
+        """How many numbers the statistics of one cluster are."""
+        return self.stats_of(self.state(1)).shape[1]
+
+    def labelled_stats(
+        self, rows: Any, labels: np.ndarray, n_slots: int, row_weights: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
+        n_clusters = int(labels.max(initial=-1)) + 1
+        stats = np.zeros((n_slots, self.n_stats))
+        for block, part in row_blocks(rows, labels.shape[0], ROWS_SUMMED):
+            weights = None if row_weights is None else row_weights[block]
+            stats[:n_clusters] += self.suffstats(part, one_hot(labels[block], n_clusters, weights))
+        return stats
 
     @property
     def columns_are_independent(self) -> bool:

@@ -20,6 +20,13 @@ class Categorical(Family, name="categorical"):
         Symmetric Dirichlet parameter of every column's shares. A column's categories are those seen in ``fit``.
         ``priors.Gamma(shape, rate)``: one number for all columns, learned from the rows by engines that do so and else
         held at its mean; None is ``Gamma(1, 1)``. ``priors.Flat()``: where a variational bound is largest.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> rows = [["red", "small"]] * 4 + [["blue", "large"]] * 4
+    >>> Mixture(family=Categorical(pseudocount=0.5), engine="vb", random_state=0).fit(rows).labels_
+    array([0, 0, 0, 0, 1, 1, 1, 1])
     """
 
     kind = "categorical"

@@ -17,6 +17,13 @@ class Count(Family, name="count"):
     ----------
     shape, rate : float or one per column
         Gamma prior of every column's rate. None: shape 1, and a rate that expects the mean of the column.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> model = Mixture(family=Count(shape=1.0, rate=0.1), column_types={"x0": "count"}, engine="vb", random_state=0)
+    >>> model.fit([[0], [1], [0], [22], [25], [19]]).labels_
+    array([0, 0, 0, 1, 1, 1])
     """
 
     kind = "count"

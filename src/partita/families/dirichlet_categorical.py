@@ -26,7 +26,7 @@ from partita.families.algebra.pseudocounts import CategoryCounts
 from partita.families.algebra.relevance import category_relevance
 from partita.families.base import Cells, Conjugate, Shared, not_negative
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
-from partita.families.profiles import ColumnProfile, Estimate, mean_estimate
+from partita.families.profiles import ColumnProfile, IntervalEstimate, mean_estimate
 from partita.priors.hyperpriors import Gamma
 from partita.priors.rising import log_rising
 from partita.table import Table
@@ -154,7 +154,7 @@ class DirichletCategorical(Conjugate):
         levels = [slice(start, stop) for start, stop in zip(self.offset[:-1], self.offset[1:])]
         estimates = (share, np.where(alone, 1.0, low), np.where(alone, 1.0, high))
         return [
-            ColumnProfile(relevance[:, m], share=Estimate(*(part[:, own] for part in estimates)))
+            ColumnProfile(relevance[:, m], share=IntervalEstimate(*(part[:, own] for part in estimates)))
             for m, own in enumerate(levels)
         ]
 

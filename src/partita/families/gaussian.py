@@ -52,6 +52,13 @@ class Gaussian(Family, name="gaussian"):
         (`partita.families.algebra.widths`). ``mean_precision=priors.Gamma(shape, rate)``: one number for all
         columns, learned likewise; None: Gamma(2, 100). Where ``scale`` is given as numbers, and under engines that do
         not learn, None is what `fixed` says.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> model = Mixture(family=Gaussian(covariance="diag"), engine="vb", random_state=0)
+    >>> model.fit([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]).labels_
+    array([0, 0, 0, 1, 1, 1])
     """
 
     kind = "numeric"

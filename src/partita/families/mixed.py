@@ -51,6 +51,15 @@ class Mixed(Family, name="mixed"):
     block, so all columns of the block must have the same hyperprior of it. Where some columns of a block have numbers,
     what others leave open is not learned, but as in `Gaussian.fixed`. Another family is a block of its own for every
     key, unless it joins its columns itself (`Conjugate.joined`).
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> from partita.families import Gaussian
+    >>> family = Mixed(families={"numeric": Gaussian(covariance="known", variance=0.1)})
+    >>> rows = [[1.0, "a"], [1.2, "a"], [0.9, "a"], [7.0, "b"], [7.2, "b"], [6.9, "b"]]
+    >>> Mixture(family=family, engine="vb", random_state=0).fit(rows).labels_
+    array([0, 0, 0, 1, 1, 1])
     """
 
     def __init__(self, *, families: Mapping[str, Family] | None = None):

@@ -31,7 +31,7 @@ from partita.families.algebra.normal_sharing import NormalColumns
 from partita.families.algebra.relevance import relevance
 from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate
-from partita.families.profiles import ColumnProfile, Estimate, column_profiles, mean_estimate
+from partita.families.profiles import ColumnProfile, IntervalEstimate, column_profiles, mean_estimate
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -123,7 +123,7 @@ class NormalKnownVariance(NormalColumns, Conjugate):
         known = np.broadcast_to(np.sqrt(self.variance), center.shape[1:])
         return column_profiles(
             mean=mean_estimate(distributions.norm(center, 1.0 / np.sqrt(precision)), center),
-            sd=Estimate(known, known, known),
+            sd=IntervalEstimate(known, known, known),
             relevance=relevance(self._predictive(stats), shares),
         )
 

@@ -179,18 +179,18 @@ class Product(Conjugate):
         found: dict[str, Any] = {}
         for block, own in zip(self.blocks, params):
             said = {} if own is None else block.readable(own)
-            if "shares" in said:
-                found.setdefault("shares", {}).update(said["shares"])
-            for name in said.keys() & {"means", "rates"}:
+            for name, value in said.items():
                 n_columns = sum(other.columns.size for other in self.blocks if other.kind == block.kind)
-                whole = found.setdefault(name, np.full((len(said[name]), n_columns), np.nan))
-                whole[:, block.columns] = said[name]
-            if "covariances" in said:
-                n, d = found["means"].shape
-                whole = found.setdefault("covariances", np.zeros((n, d, d)))
-                whole[:, block.columns[:, None], block.columns] = said["covariances"]
+                if name == "shares":
+                    found.setdefault(name, {}).update(value)
+                elif name == "covariances":
+                    whole = found.setdefault(name, _apart(len(value), n_columns))
+                    whole[:, block.columns[:, None], block.columns] = value
+                elif name in ("means", "rates"):
+                    whole = found.setdefault(name, np.full((len(value), n_columns), np.nan))
+                    whole[:, block.columns] = value
         if "covariances" in found:
-            unsaid = np.isnan(found["means"][0])
+            unsaid = np.isnan(np.diagonal(found["covariances"], axis1=1, axis2=2)[0])
             found["covariances"][:, unsaid], found["covariances"][:, :, unsaid] = np.nan, np.nan
         return found
 
@@ -257,6 +257,16 @@ class Product(Conjugate):
         blocks = zip(self.blocks, self._split(stats))
         return np.sum([block.prior_divergence(own) for block, own in blocks if own.shape[1] > 0], axis=0)
 
+    def with_params(self, params: list[Any]) -> list[tuple[Conjugate, Any]]:
+        """The blocks with theirs."""
+        return [(block, own) for block, own in zip(self.blocks, params) if own is not None]
+
+    @property
+    def hyperpriors(self) -> dict[str, Any]:
+        """Those of all blocks, by the names that `learned` has."""
+        of_blocks = [getattr(block, "hyperpriors", {}) for block in self.blocks]
+        return {name: of_blocks[b][own] for name, (b, own) in self._learners().items() if own in of_blocks[b]}
+
     @property
     def learned(self) -> dict[str, float]:
         """What the blocks learn."""
@@ -308,3 +318,10 @@ class Product(Conjugate):
             if own is not None:
                 cells.block(block.kind)[:, block.columns] = block.simulate(rng, own, labels).block(block.kind)
         return cells
+
+
+def _apart(n_clusters: int, n_columns: int) -> np.ndarray:
+    """Covariances (K, d, d) of columns that are independent of each other, their variances not known yet."""
+    whole = np.zeros((n_clusters, n_columns, n_columns))
+    whole[:, np.arange(n_columns), np.arange(n_columns)] = np.nan
+    return whole

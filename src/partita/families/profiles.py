@@ -12,7 +12,7 @@ LOW, MEDIAN, HIGH = 0.025, 0.5, 0.975
 BISECTIONS = 50
 
 
-class Estimate(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """A number per cluster (and column, or level) and the ends of its 95 % equal-tailed credible interval."""
 
     value: np.ndarray
@@ -24,9 +24,9 @@ class ColumnProfile(NamedTuple):
     """One column in every cluster: mean and sd (K,) of numbers and counts, shares (K, levels) of categories."""
 
     relevance: np.ndarray  # (K,)
-    mean: Estimate | None = None
-    sd: Estimate | None = None
-    share: Estimate | None = None
+    mean: IntervalEstimate | None = None
+    sd: IntervalEstimate | None = None
+    share: IntervalEstimate | None = None
 
 
 def quantile(posterior: Any, level: float) -> np.ndarray:
@@ -46,25 +46,27 @@ def quantile(posterior: Any, level: float) -> np.ndarray:
     return 0.5 * (low + high)
 
 
-def mean_estimate(posterior: Any, center: np.ndarray) -> Estimate:
+def mean_estimate(posterior: Any, center: np.ndarray) -> IntervalEstimate:
     """Posterior mean ``center`` (C, K, ...), averaged over completions, with its interval."""
-    return Estimate(center.mean(axis=0), quantile(posterior, LOW), quantile(posterior, HIGH))
+    return IntervalEstimate(center.mean(axis=0), quantile(posterior, LOW), quantile(posterior, HIGH))
 
 
-def median_estimate(posterior: Any) -> Estimate:
+def median_estimate(posterior: Any) -> IntervalEstimate:
     """Posterior median with its interval."""
-    return Estimate(quantile(posterior, MEDIAN), quantile(posterior, LOW), quantile(posterior, HIGH))
+    return IntervalEstimate(quantile(posterior, MEDIAN), quantile(posterior, LOW), quantile(posterior, HIGH))
 
 
-def root(estimate: Estimate) -> Estimate:
+def root(estimate: IntervalEstimate) -> IntervalEstimate:
     """The estimate of the square root: medians and quantiles follow."""
-    return Estimate(*map(np.sqrt, estimate))
+    return IntervalEstimate(*map(np.sqrt, estimate))
 
 
-def column_profiles(mean: Estimate, sd: Estimate, relevance: np.ndarray) -> list[ColumnProfile]:
+def column_profiles(mean: IntervalEstimate, sd: IntervalEstimate, relevance: np.ndarray) -> list[ColumnProfile]:
     """One profile per column from estimates (K, d)."""
     return [
-        ColumnProfile(relevance[:, j], *(Estimate(*(part[:, j] for part in estimate)) for estimate in (mean, sd)))
+        ColumnProfile(
+            relevance[:, j], *(IntervalEstimate(*(part[:, j] for part in estimate)) for estimate in (mean, sd))
+        )
         for j in range(relevance.shape[1])
     ]
 

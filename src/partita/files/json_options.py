@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from partita.files.layout import UnknownClassError
-from partita.parameters import KINDS, Named, Parameters
+from partita.parameters import REGISTRY, Named, Parameters
 
 _NUMBERS = re.compile(r"[<>|][biuf][1248]")
 
@@ -97,10 +97,10 @@ _FORMS = {"array": _array, "list": _list, "mapping": _mapping}
 
 
 def _object(content: Mapping[str, Any]) -> Any:
-    room = next((room for room in KINDS if room in content), None)
+    room = next((room for room in REGISTRY if room in content), None)
     if room is None or content.keys() != {room, "options"} or not isinstance(content[room], str):
         raise ValueError("an option is neither a value nor an object by its name")
-    kind = KINDS[room].get(content[room])
+    kind = REGISTRY[room].get(content[room])
     if kind is None:
         raise UnknownClassError(
             f"The {room} {content[room]!r} is not known here: import the module that registers it first."

@@ -72,49 +72,83 @@ POSTERIOR = Layout(
     named_by="traces",
 )
 
+
+def estimator_fields(kind: str) -> tuple[Field, ...]:
+    """What the header says of any estimator of a table, below the name of its kind."""
+    return (
+        Field(f"{kind}.options", "an object: its options, see below", _is_object),
+        Field(f"{kind}.seed", "the whole numbers that random numbers come from", lambda value: value is not None),
+        Field(f"{kind}.schema.columns[].name", "text", _is_text),
+        Field(f"{kind}.schema.columns[].kind", "text", _is_text),
+        Field(
+            f"{kind}.schema.columns[].levels",
+            "a list of text, finite numbers and truth values",
+            lambda value: isinstance(value, list) and all(map(_is_cell, value)),
+        ),
+        Field(
+            f"{kind}.schema.columns[].center",
+            "a finite number, or null",
+            lambda value: value is None or _is_number(value),
+        ),
+        Field(
+            f"{kind}.schema.columns[].scale",
+            "a positive number",
+            lambda value: _is_number(value) and value > 0,
+        ),
+        Field(f"{kind}.schema.dropped", "a list of names", _are_different),
+        Field(
+            f"{kind}.origin.library",
+            "pandas, polars, pyarrow or null",
+            lambda value: value is None or value in LIBRARIES,
+        ),
+        Field(
+            f"{kind}.origin.index",
+            "a list of text, finite numbers and truth values, or null",
+            lambda value: value is None or (isinstance(value, list) and all(map(_is_cell, value))),
+        ),
+        Field(f"{kind}.origin.index_name", "text or null", lambda value: value is None or _is_text(value)),
+        Field(f"{kind}.feature_names", "a list of names, or null", lambda value: value is None or _are_texts(value)),
+    )
+
+
+TABLE_MEMBERS = (
+    Member(
+        "table/numeric",
+        ("float64",),
+        ("object", "numeric column"),
+        "numbers in standard units",
+        gaps=True,
+    ),
+    Member(
+        "table/codes",
+        ("int32",),
+        ("object", "categorical column"),
+        "positions among the levels of the column, -1 = missing",
+        least=-1,
+    ),
+    Member(
+        "table/counts",
+        ("int64",),
+        ("object", "count column"),
+        "counts, -1 = missing",
+        least=-1,
+        most=_LARGEST_WHOLE,
+    ),
+)
+"""The cells of the table that was fitted."""
+
 MIXTURE = Layout(
     kind="mixture",
     fields=(
         *POSTERIOR.fields,
         Field("mixture.estimator", "the name of an estimator", _is_text, required=False),
-        Field("mixture.options", "an object: its options, see below", _is_object),
+        *estimator_fields("mixture"),
         Field(
             "mixture.edition",
             "1 or 2: the defaults that open options stand for, see below",
             lambda value: value in (1, 2) and isinstance(value, int) and not isinstance(value, bool),
             required=False,
         ),
-        Field("mixture.seed", "the whole numbers that random numbers come from", lambda value: value is not None),
-        Field("mixture.schema.columns[].name", "text", _is_text),
-        Field("mixture.schema.columns[].kind", "text", _is_text),
-        Field(
-            "mixture.schema.columns[].levels",
-            "a list of text, finite numbers and truth values",
-            lambda value: isinstance(value, list) and all(map(_is_cell, value)),
-        ),
-        Field(
-            "mixture.schema.columns[].center",
-            "a finite number, or null",
-            lambda value: value is None or _is_number(value),
-        ),
-        Field(
-            "mixture.schema.columns[].scale",
-            "a positive number",
-            lambda value: _is_number(value) and value > 0,
-        ),
-        Field("mixture.schema.dropped", "a list of names", _are_different),
-        Field(
-            "mixture.origin.library",
-            "pandas, polars, pyarrow or null",
-            lambda value: value is None or value in LIBRARIES,
-        ),
-        Field(
-            "mixture.origin.index",
-            "a list of text, finite numbers and truth values, or null",
-            lambda value: value is None or (isinstance(value, list) and all(map(_is_cell, value))),
-        ),
-        Field("mixture.origin.index_name", "text or null", lambda value: value is None or _is_text(value)),
-        Field("mixture.feature_names", "a list of names, or null", lambda value: value is None or _are_texts(value)),
         Field("mixture.notes", "an object: what the engine notes, see below", _is_object, required=False),
         Field(
             "mixture.grouping", "an object or null", lambda value: value is None or _is_object(value), required=False
@@ -134,28 +168,7 @@ MIXTURE = Layout(
     ),
     members=(
         *POSTERIOR.members,
-        Member(
-            "table/numeric",
-            ("float64",),
-            ("object", "numeric column"),
-            "numbers in standard units",
-            gaps=True,
-        ),
-        Member(
-            "table/codes",
-            ("int32",),
-            ("object", "categorical column"),
-            "positions among the levels of the column, -1 = missing",
-            least=-1,
-        ),
-        Member(
-            "table/counts",
-            ("int64",),
-            ("object", "count column"),
-            "counts, -1 = missing",
-            least=-1,
-            most=_LARGEST_WHOLE,
-        ),
+        *TABLE_MEMBERS,
         Member(
             "table/weights",
             ("int64",),

@@ -19,7 +19,7 @@ EMPTY = 0.5 * NEGLIGIBLE  # a component of this size holds rounding errors only
 LEAST_TOTAL = 1e-200
 
 
-class Seats(NamedTuple):
+class ComponentPrior(NamedTuple):
     """The prior of the components: a Dirichlet's parameter, or sticks where there are any."""
 
     base: np.ndarray  # (1,) alpha / H of a Dirichlet, alpha of sticks
@@ -41,7 +41,7 @@ class Variances(NamedTuple):
 
 
 @entry
-def first_order_sweep(rows, state, seats, row_weights, resp, sizes, scratch):  # OUT: state, resp, sizes
+def first_order_sweep(rows, state, prior, row_weights, resp, sizes, scratch):  # OUT: state, resp, sizes
     """Share out every row in turn; return the summed change of responsibilities and their entropy before the sweep.
 
     A row of weight w is w copies that share responsibilities: one of them is left out, then all take the new ones.
@@ -50,7 +50,7 @@ def first_order_sweep(rows, state, seats, row_weights, resp, sizes, scratch):  #
     for i in range(resp.shape[0]):
         entropy += row_weights[i] * row_entropy(resp[i])
         leave(rows, i, state, resp, sizes)
-        expected_seats(seats, sizes, scratch.seats)
+        expected_seats(prior, sizes, scratch.seats)
         score(rows, i, state, sizes, scratch)
         keep_what_counts(scratch.scores)
         moved += row_weights[i] * distance(resp[i], scratch.scores)
@@ -60,7 +60,7 @@ def first_order_sweep(rows, state, seats, row_weights, resp, sizes, scratch):  #
 
 @entry
 def second_order_sweep(
-    rows, state, spread, seats, row_weights, resp, sizes, variances, scratch
+    rows, state, spread, prior, row_weights, resp, sizes, variances, scratch
 ):  # OUT: state, spread, resp, sizes, variances
     """As `first_order_sweep`, with second-order terms of logarithms; ``spread`` holds variances of the statistics."""
     moved, entropy = 0.0, 0.0
@@ -68,10 +68,10 @@ def second_order_sweep(
         entropy += row_weights[i] * row_entropy(resp[i])
         leave(rows, i, state, resp, sizes)
         add_variances(rows, i, -1.0, spread, resp, variances)
-        expected_seats(seats, sizes, scratch.seats)
+        expected_seats(prior, sizes, scratch.seats)
         log_weights(rows, i, 1, state, sizes, sizes.shape[0], -1, scratch.scores)
         second_order(rows, i, state, spread, sizes.shape[0], scratch.scores)
-        seat_corrections(seats, sizes, variances, scratch.scores)
+        seat_corrections(prior, sizes, variances, scratch.scores)
         normalise(scratch.scores, scratch.seats)
         keep_what_counts(scratch.scores)
         moved += row_weights[i] * distance(resp[i], scratch.scores)
@@ -175,13 +175,13 @@ def row_entropy(shares):
 
 
 @numba.njit
-def expected_seats(seats, sizes, out):
+def expected_seats(prior, sizes, out):
     """Prior weight of one more row in every component at expected sizes, up to a common factor."""
-    if seats.n_sticks[0] == 0:
+    if prior.n_sticks[0] == 0:
         for k in range(sizes.shape[0]):
-            out[k] = seats.base[0] + sizes[k]
+            out[k] = prior.base[0] + sizes[k]
     else:
-        stick_seats(seats.base[0], seats.n_sticks[0], sizes, out)
+        stick_seats(prior.base[0], prior.n_sticks[0], sizes, out)
 
 
 @numba.njit
@@ -202,9 +202,9 @@ def stick_seats(a, n_sticks, sizes, out):
 
 
 @numba.njit
-def seat_corrections(seats, sizes, variances, out):
+def seat_corrections(prior, sizes, variances, out):
     """Add to ``out`` the second-order terms of the prior, -V / (2 (a + mean)^2) for every log(a + count)."""
-    a, n_sticks = seats.base[0], seats.n_sticks[0]
+    a, n_sticks = prior.base[0], prior.n_sticks[0]
     n_components = sizes.shape[0]
     if n_sticks == 0:
         for k in range(n_components):

@@ -31,25 +31,28 @@ def holds_numbers(values: np.ndarray) -> bool:
     return values.dtype.kind in "bi" or (values.dtype.kind == "u" and values.max(initial=0) <= np.iinfo(np.int64).max)
 
 
-def label_codes(labels: Any) -> np.ndarray:
+def label_codes(labels: Any, n_objects: int | None = None) -> np.ndarray:
     """Labels of any hashable kind as 0, 1, ...; -1 for those that are missing."""
-    return coded(labels)[0]
+    return coded(labels, n_objects)[0]
 
 
-def coded(labels: Any) -> tuple[np.ndarray, list[Any]]:
+def coded(labels: Any, n_objects: int | None = None, *, option: str = "labels") -> tuple[np.ndarray, list[Any]]:
     """Codes 0, 1, ... (-1: missing) of one labelling, and the label behind every code.
 
-    Numbers are counted by size, other labels by first appearance.
+    Numbers are counted by size, other labels by first appearance. Where ``n_objects`` is known, labels of another
+    number of objects are refused, by the name of the option that holds them.
     """
     if isinstance(labels, str | bytes) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
         raise TypeError(f"A labelling is a sequence with one label per object; got {type(labels).__name__}.")
-    given = np.asarray(labels) if hasattr(labels, "__array__") else _array(list(labels))
-    if given.ndim != 1:
-        raise ValueError(f"A labelling has one dimension; got shape {given.shape}.")
-    if given.dtype.kind in "biuf":
-        return counted(given)
+    array = np.asarray(labels) if hasattr(labels, "__array__") else _array(list(labels))
+    if array.ndim != 1:
+        raise ValueError(f"A labelling has one dimension; got shape {array.shape}.")
+    if n_objects is not None and len(array) != n_objects:
+        raise ValueError(f"{option} must be one per object, {n_objects}, in the same order; got {len(array)}.")
+    if array.dtype.kind in "biuf":
+        return counted(array)
     try:
-        positions, values = hashed(given.tolist() if given.dtype.kind in "SU" else given, len(given))
+        positions, values = hashed(array.tolist() if array.dtype.kind in "SU" else array, len(array))
     except TypeError as error:
         raise ValueError(f"A labelling has one dimension and hashable labels, one per object: {error}.") from error
     kept = np.array([not is_missing(value) for value in values], bool)

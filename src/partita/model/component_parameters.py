@@ -21,6 +21,8 @@ class ComponentParameters(NamedTuple):
         Expected counts of the q columns of counts.
     shares : dict
         Name of a categorical column to the shares (K, levels) of its levels.
+    others : dict
+        What a family has besides: its own name for it to a dict from the name of a column to an array (K, ...).
     objective : float
         What was maximised, where the components stand for an iteration.
     """
@@ -30,6 +32,7 @@ class ComponentParameters(NamedTuple):
     covariances: np.ndarray | None = None
     rates: np.ndarray | None = None
     shares: dict[str, np.ndarray] | None = None
+    others: dict[str, dict[str, np.ndarray]] | None = None
     objective: float = np.nan
 
 
@@ -38,12 +41,26 @@ def component_parameters(
 ) -> ComponentParameters:
     """Parameters (K components) of the model's likelihood as a person reads them."""
     schema, said = model.table.schema, model.likelihood.readable(params)
-    if "shares" in said:
+    standard = {name: said[name] for name in said.keys() & set(ComponentParameters._fields)}
+    if "shares" in standard:
         names = [column.name for column in schema.categorical]
-        said["shares"] = {names[position]: own for position, own in said["shares"].items()}
-    found = ComponentParameters(np.exp(log_weights), objective=objective, **said)
-    if found.means is not None and found.covariances is not None:
+        standard["shares"] = {names[position]: own for position, own in standard["shares"].items()}
+    others = _others(model, params) or None
+    found = ComponentParameters(np.exp(log_weights), others=others, objective=objective, **standard)
+    if found.means is not None:
+        found = found._replace(means=from_standard(found.means, schema.numeric))
+    if found.covariances is not None:
         scale = np.array([column.scale for column in schema.numeric])
-        means = from_standard(found.means, schema.numeric)
-        found = found._replace(means=means, covariances=found.covariances * np.outer(scale, scale))
+        found = found._replace(covariances=found.covariances * np.outer(scale, scale))
     return found
+
+
+def _others(model: Model, params: Any) -> dict[str, dict[str, np.ndarray]]:
+    """What families have besides, by name and column."""
+    others: dict[str, dict[str, np.ndarray]] = {}
+    for block, own in model.likelihood.with_params(params):
+        names = block.column_names(model.table.schema)
+        for name, values in block.readable(own).items():
+            if name not in ComponentParameters._fields:
+                others.setdefault(name, {}).update(zip(names, np.moveaxis(values, 1, 0)))
+    return others

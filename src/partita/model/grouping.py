@@ -44,6 +44,12 @@ def answer(wanted: int, found: int, groups: np.ndarray | None, occupied: int | N
     return Grouping(groups, False, f"{found} pieces were merged into {count_of(wanted, 'group')}, as asked for.")
 
 
+def interrupted_answer(wanted: int, found: int) -> Grouping:
+    """That there was no second fit."""
+    why = f"the fit was interrupted before another with {wanted} components"
+    return Grouping(None, False, f"The table shows {count_of(found, 'group')} where {wanted} were asked for: {why}.")
+
+
 def check_grouping(n_groups: int | None, grouping: Any, n_clusters: int) -> None:
     """Refuse groups from a file that are not formed of the clusters, or that nobody asked for."""
     if (n_groups is None) != (grouping is None):

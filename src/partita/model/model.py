@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.families.base import ROWS_AT_ONCE, Conjugate, Shared, one_hot
+from partita.families.base import ROWS_AT_ONCE, Conjugate, Shared
 from partita.families.blocks import row_blocks
 from partita.kernels.gibbs import refresh_slots
 from partita.model.kmeans_start import Points
@@ -18,7 +18,7 @@ from partita.running.cached import cached_property
 from partita.table import Table
 from partita.table.array_checks import whole_weights
 
-ROWS_PER_PART = 65_536
+ROWS_PER_PART = 16_384  # which one thread sums up
 HERE = Here()
 
 
@@ -45,7 +45,7 @@ class Model:
     @property
     def n_stats(self) -> int:
         """How many numbers a slot's statistics are."""
-        return n_stats_of(self.likelihood)
+        return self.likelihood.n_stats
 
     @cached_property
     def shared_rows(self) -> Any:
@@ -101,13 +101,8 @@ class Model:
         return shared_stats(self.likelihood, self.shared_rows, self.row_weights, resp, expected)
 
     def stats_of(self, rows: Any, labels: np.ndarray, n_slots: int) -> np.ndarray:
-        """Statistics (n_slots, S) of the rows of these labels (-1: in no slot), block by block of rows."""
-        n_clusters = int(labels.max(initial=-1)) + 1
-        stats = np.zeros((n_slots, self.n_stats))
-        for block, part in row_blocks(rows, labels.shape[0], ROWS_PER_PART):
-            resp = one_hot(labels[block], n_clusters, self.row_weights[block])
-            stats[:n_clusters] += self.likelihood.suffstats(part, resp)
-        return stats
+        """Statistics (n_slots, S) of the rows of these labels (-1: in no slot)."""
+        return self.likelihood.labelled_stats(rows, labels, n_slots, self.row_weights)
 
     def state_from(self, stats: np.ndarray) -> Any:
         """The compiled state of slots with these statistics."""
@@ -126,9 +121,14 @@ def shared_out(
     rows: Any, row_weights: np.ndarray, share: Callable[[Any, np.ndarray], Shared], place: Here = HERE
 ) -> Shared:
     """Sum over parts of the rows, which are fixed and added in their order: threads change no bit of it."""
+    shared = place.map(lambda part: share(*part), parts_of(rows, row_weights))
+    return Shared(*map(sum_in_order, zip(*shared)))
+
+
+def parts_of(rows: Any, row_weights: np.ndarray) -> list[tuple[Any, np.ndarray]]:
+    """Rows and their weights, part by part; one part without rows where there are none."""
     blocks = row_blocks(rows, row_weights.shape[0], ROWS_PER_PART)
-    parts = [(part, row_weights[block]) for block, part in blocks] or [(rows, row_weights)]
-    return Shared(*map(sum_in_order, zip(*place.map(lambda part: share(*part), parts))))
+    return [(part, row_weights[block]) for block, part in blocks] or [(rows, row_weights)]
 
 
 def sum_in_order(terms: Sequence[Any]) -> Any:
@@ -143,7 +143,7 @@ def shared_stats(
 
     Missing cells are left out, or are as expected given ``expected``.
     """
-    stats = np.zeros((resp.shape[1], n_stats_of(likelihood)))
+    stats = np.zeros((resp.shape[1], likelihood.n_stats))
     for block, part in row_blocks(rows, resp.shape[0], ROWS_AT_ONCE):
         weighted = row_weights[block, None] * resp[block]
         if expected is None:
@@ -151,8 +151,3 @@ def shared_stats(
         else:
             stats += likelihood.variational_suffstats(part, weighted, expected)
     return stats
-
-
-def n_stats_of(likelihood: Conjugate) -> int:
-    """How many numbers the statistics of one cluster are."""
-    return likelihood.stats_of(likelihood.state(1)).shape[1]

@@ -96,8 +96,8 @@ class Expected(Clusters):
 
 
 @dataclass(frozen=True)
-class Components(Clusters):
-    """A mixture of components with given parameters; there is no cluster that was not seen."""
+class MixtureComponents(Clusters):
+    """A mixture of components whose parameters are known; there is no cluster that was not seen."""
 
     whole: ClassVar[bool] = True
 
@@ -105,8 +105,9 @@ class Components(Clusters):
 
     def readable(self, model: Model) -> dict[str, Any]:
         """Weights and parameters, by name, in the user's units."""
-        found = component_parameters(model, self.log_seats[:-1], self.params)._asdict()
-        return {name: value for name, value in found.items() if name != "objective" and value is not None}
+        found = component_parameters(model, self.log_seats[:-1], self.params)
+        named = found._replace(others=None)._asdict() | (found.others or {})
+        return {name: value for name, value in named.items() if name != "objective" and value is not None}
 
     def novelty(self, model: Model, table: Table) -> np.ndarray:
         """0: every row comes from one of the components."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.families.profiles import ColumnProfile, Estimate
+from partita.families.profiles import ColumnProfile, IntervalEstimate
 from partita.model.model import Model
 from partita.model.predictive import Clusters
 from partita.table.schema import Column
@@ -86,7 +86,7 @@ def _rows(column: Column, found: ColumnProfile, n_observed: np.ndarray) -> dict[
     return {name: np.broadcast_to(values, (n_clusters, len(categories))) for name, values in rows.items()}
 
 
-def _in_units(column: Column, name: str, estimate: Estimate) -> Iterable[np.ndarray]:
+def _in_units(column: Column, name: str, estimate: IntervalEstimate) -> Iterable[np.ndarray]:
     """Estimate and interval in the user's units, each (K, r)."""
     if name == "share":
         return estimate

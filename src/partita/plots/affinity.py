@@ -65,6 +65,12 @@ def affinity_data(graph: SpectralClustering | Any, labels: Any = None, *, most_l
     Notes
     -----
     Clusters come from the largest to the smallest. A sparse graph stays sparse: cost O(edges + m^2) for m lines.
+
+    Examples
+    --------
+    >>> data = affinity_data([[0, 0, 1], [0, 0, 0], [1, 0, 0]], labels=["a", "b", "a"])
+    >>> data.order, data.names, data.sizes
+    (array([0, 2, 1]), ('a', 'b'), array([2, 1]))
     """
     matrix, labels = _graph(graph, labels)
     codes, words = codes_and_words(labels, matrix.shape[0])
@@ -108,6 +114,11 @@ def affinity(graph: SpectralClustering | Any, labels: Any = None, ax: "Axes | No
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> affinity([[0, 0, 1], [0, 0, 0], [1, 0, 0]], labels=["a", "b", "a"]).get_title("left")
+    '3 rows, 2 groups'
     """
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 

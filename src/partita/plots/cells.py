@@ -48,9 +48,7 @@ def columns_from(columns: Any, numbers: Sequence[str], names: Sequence[str]) -> 
 
 def codes_and_words(labels: Any, n_rows: int) -> tuple[np.ndarray, tuple[str, ...]]:
     """Labels of any kind as 0, 1, ... and what each is called; -1 for rows that are not labelled."""
-    codes, values = coded(labels)
-    if len(codes) != n_rows:
-        raise ValueError(f"labels must be one per row, {n_rows}; got {len(codes)}.")
+    codes, values = coded(labels, n_rows)
     return codes, tuple(f"{value:g}" if isinstance(value, float) else printable(value) for value in values)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita.labels import label_codes
 from partita.partitions import by_size
 from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, rows_in_words, say_title
 from partita.posterior.alignment import align
@@ -55,7 +56,7 @@ def cluster_sizes_data(before: Any, after: Any = None) -> ClusterSizesData:
     Parameters
     ----------
     before : labels, Estimate or mapping of str to labels or Estimate
-        Labels are integers, one per row; -1 means not labelled. A mapping names any number of partitions.
+        Labels of any kind, one per row; -1, None and nan mean not labelled. A mapping names any number of partitions.
     after : labels or Estimate, optional
         A second partition of the same rows; not with a mapping.
 
@@ -64,15 +65,20 @@ def cluster_sizes_data(before: Any, after: Any = None) -> ClusterSizesData:
     The clusters of the first partition are numbered from the largest to the smallest. Those of the others take over
     the numbers of their counterparts, so that as many rows as possible keep theirs; what has no counterpart comes
     after, by size. Cost O(n + K^3).
+
+    Examples
+    --------
+    >>> cluster_sizes_data([0, 0, 0, 1, 2], [5, 5, 5, 3, 3]).sizes
+    array([[3, 1, 1],
+           [3, 2, 0]])
     """
-    given = _named(before, after)
-    names = tuple(given)
-    first = by_size(_labels_of(given[names[0]]))
-    labels = np.stack([first, *(align(by_size(_labels_of(given[name])), first, len(first)) for name in names[1:])])
+    partitions = _named(before, after)
+    first, *others = [by_size(label_codes(_labels_of(partition))) for partition in partitions.values()]
+    labels = np.stack([first, *(align(other, first, len(first)) for other in others)])
     if labels.max() < 0:
         raise ValueError("All labels are -1: there is no cluster to show.")
     sizes = [np.bincount(row[row >= 0], minlength=labels.max() + 1) for row in labels]
-    return ClusterSizesData(names=names, sizes=np.stack(sizes), labels=labels)
+    return ClusterSizesData(names=tuple(partitions), sizes=np.stack(sizes), labels=labels)
 
 
 def cluster_sizes(before: Any, after: Any = None, ax: "Axes | None" = None) -> "Axes":
@@ -83,7 +89,7 @@ def cluster_sizes(before: Any, after: Any = None, ax: "Axes | None" = None) -> "
     Parameters
     ----------
     before : labels, Estimate or mapping of str to labels or Estimate
-        Such as ``{"before": ..., "lambda = 10": ..., "lambda = 20": ...}``.
+        Such as ``{"before": ..., "entropy = 10": ..., "entropy = 20": ...}``.
     after : labels or Estimate, optional
         A second partition of the same rows; not with a mapping.
     ax : matplotlib Axes, optional
@@ -92,6 +98,11 @@ def cluster_sizes(before: Any, after: Any = None, ax: "Axes | None" = None) -> "
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> cluster_sizes([0, 0, 0, 1, 2], [0, 0, 0, 1, 1]).get_legend_handles_labels()[1]
+    ['before: 3 groups', 'after: 2 groups']
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -116,6 +116,12 @@ def clusters_data(
     -----
     A row without one of the cells is left out. Mean and covariance are those of all rows of the cluster that have
     them, with divisor n, rows counted by their weights in `fit`. Cost O(n log n).
+
+    Examples
+    --------
+    >>> data = clusters_data([1.0, 1.2, 7.9, 8.3], labels=["low", "low", "high", "high"])
+    >>> data.names, data.means[:, 0].round(2)
+    (('low', 'high'), array([1.1, 8.1]))
     """
     _require_groups(X, labels)
     table, weights = table_of(X)

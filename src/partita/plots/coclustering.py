@@ -58,14 +58,23 @@ def coclustering_data(posterior: Posterior, labels: Any = None, *, most_rows: in
     Parameters
     ----------
     posterior : Posterior
-    labels : (n_objects,) array-like of int, optional
-        A partition to order by, ``posterior.estimate().labels`` by default. Rows labelled -1 are left out.
+    labels : (n_objects,) array-like, optional
+        A partition to order by, of any kind of labels, ``posterior.estimate().labels`` by default. Rows labelled -1,
+        None or nan are left out.
     most_rows : int
         Of more rows, about as many are shown: the same share of every cluster, at least one row of each.
 
     Notes
     -----
     Cost O(draws x m^2) for the m rows shown; never an n x n array.
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> coclustering_data(Posterior([[0, 1, 0], [0, 1, 0], [0, 1, 1]])).similarity.round(2)
+    array([[1.  , 0.67, 0.  ],
+           [0.67, 1.  , 0.33],
+           [0.  , 0.33, 1.  ]])
     """
     clusters = labels_or_estimate(posterior, labels)
     if clusters.max() < 0:
@@ -93,7 +102,7 @@ def coclustering(posterior: Posterior, labels: Any = None, ax: "Axes | None" = N
     Parameters
     ----------
     posterior : Posterior
-    labels : (n_objects,) array-like of int, optional
+    labels : (n_objects,) array-like, optional
         A partition to order by, ``posterior.estimate().labels`` by default.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure that belongs to no window: ``ax.figure.savefig(path)``.
@@ -101,6 +110,12 @@ def coclustering(posterior: Posterior, labels: Any = None, ax: "Axes | None" = N
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> coclustering(Posterior([[0, 1, 0], [0, 1, 0], [0, 1, 1]])).get_title("left")
+    '3 rows, 2 groups'
     """
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -79,6 +79,13 @@ def credible_ball_data(ball: Any, *, most_rows: int = MOST_ROWS) -> CredibleBall
     Notes
     -----
     Cost O(n log n + K^3); never an n x n array.
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> ball = Posterior([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]).credible_ball()
+    >>> credible_ball_data(ball).distances.round(2)
+    array([0.  , 0.82, 0.82, 0.82])
     """
     centre = by_size(ball.labels)
     if centre.max() < 0:
@@ -120,6 +127,13 @@ def credible_ball(ball: Any, ax: "Axes | None" = None) -> "Axes":
     References
     ----------
     Wade and Ghahramani (2018), section 4.
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> ball = Posterior([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]).credible_ball()
+    >>> credible_ball(ball).get_title("left")
+    '95% credible ball of 4 rows, radius 0.824'
     """
     from matplotlib.colors import ListedColormap
 

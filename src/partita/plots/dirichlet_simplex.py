@@ -58,6 +58,12 @@ def dirichlet_simplex_data(
     resolution : int
         Small triangles along a side.
     random_state : None, int, RandomState or Generator
+
+    Examples
+    --------
+    >>> [data] = dirichlet_simplex_data([1.0, 1.0, 1.0], draws=2, resolution=2, random_state=0)
+    >>> data.density, data.draws.sum(axis=1)
+    (array([2., 2., 2., 2.]), array([1., 1.]))
     """
     alphas = _checked(alphas)
     draws, resolution = whole_number("draws", draws, 0), whole_number("resolution", resolution, 2)
@@ -96,6 +102,12 @@ def dirichlet_simplex(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> ax = dirichlet_simplex([[2.0, 2.0, 2.0], [0.1, 0.1, 0.1]], draws=5, random_state=0)
+    >>> ax.get_title("left")
+    'Dirichlet distributions over three weights: dark is dense, dots are 5 draws'
     """
     data = dirichlet_simplex_data(alphas, draws=draws, resolution=resolution, random_state=random_state)
     ax = axes_or_new(ax, height=max(2.6, 4.6 - len(data)))

@@ -45,6 +45,11 @@ def eigengap_data(spectral: SpectralClustering | Any) -> EigengapData:
     spectral : fitted SpectralClustering, or (m,) array-like of eigenvalues
         Of eigenvalues alone, which should be those of a normalised Laplacian, the number of clusters is the one that
         "eigengap" would choose.
+
+    Examples
+    --------
+    >>> eigengap_data([0.0, 0.01, 0.02, 0.9, 1.0])
+    EigengapData(eigenvalues=array([0.  , 0.01, 0.02, 0.9 , 1.  ]), n_clusters=3, gap=0.88, clearest=3)
     """
     fitted = isinstance(spectral, SpectralClustering)
     values = _checked(getattr(spectral, "eigenvalues_", None) if fitted else spectral)
@@ -69,6 +74,11 @@ def eigengap(spectral: SpectralClustering | Any, ax: "Axes | None" = None) -> "A
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> eigengap([0.0, 0.01, 0.02, 0.9, 1.0]).get_title("left")
+    '3 groups: the gap after eigenvalue 3 is the clearest'
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -82,6 +82,16 @@ def em_iterations_data(
     -----
     The ellipses of two columns are those of the 2 x 2 block of every covariance. Responsibilities are
     weight_k N(x; mean_k, covariance_k), normalised, in all d columns. Cost O(m K d^2) a panel.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> from partita.engines import EM
+    >>> rows = [[0, 0], [1, 2], [2, 1], [2, 3], [6, 7], [7, 6], [7, 8], [9, 8]]
+    >>> model = Mixture(engine=EM(keep_iterations=True), n_clusters=2, random_state=0).fit(rows)
+    >>> em_iterations_data(model)[-1].means.round(1)
+    array([[1.3, 1.6],
+           [7.2, 7.2]])
     """
     n_panels = whole_number("n_panels", n_panels, 1)
     records = _records(fitted)
@@ -144,6 +154,15 @@ def em_iterations(
     -------
     array of matplotlib Axes
         One per panel.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> from partita.engines import EM
+    >>> rows = [[0, 0], [1, 2], [2, 1], [2, 3], [6, 7], [7, 6], [7, 8], [9, 8]]
+    >>> model = Mixture(engine=EM(keep_iterations=True), n_clusters=2, random_state=0).fit(rows)
+    >>> em_iterations(model)[0].get_title("left")
+    'Iteration 1: log posterior density -30.5'
     """
     data = em_iterations_data(fitted, X, columns, n_panels=n_panels)
     panels = _panels(len(data)) if axes is None else np.ravel(np.asarray(axes, dtype=object))

@@ -71,6 +71,13 @@ def hierarchy_data(found: Any, n_groups: int | None = None) -> HierarchyData:
     found : Hierarchy, or what has one: a fitted estimator or a Posterior
     n_groups : int, optional
         Where the cut is; by default ``suggested``.
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> data = hierarchy_data(Posterior([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 1, 1, 2]]))
+    >>> data.n_groups, data.overlaps.round(2)
+    (2, array([0.33, 0.  ]))
     """
     merges = found if isinstance(found, Hierarchy) else found.hierarchy()
     n_pieces, overlaps = merges.n_pieces, merges.overlaps
@@ -133,6 +140,12 @@ def hierarchy(found: Any, n_groups: int | None = None, ax: "Axes | None" = None)
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> hierarchy(Posterior([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 1, 1, 2]])).get_title("left")
+    '3 pieces form 2 groups'
     """
     data = hierarchy_data(found, n_groups)
     n_pieces = data.pieces.size

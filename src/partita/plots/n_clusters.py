@@ -46,8 +46,14 @@ def n_clusters_data(posterior: Posterior, labels: Any = None) -> NClustersData:
     Parameters
     ----------
     posterior : Posterior
-    labels : (n_objects,) array-like of int, optional
+    labels : (n_objects,) array-like, optional
         The partition whose number of clusters is marked, ``posterior.estimate().labels`` by default.
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> n_clusters_data(Posterior([[0, 0, 1, 1], [0, 1, 2, 2]]), labels=[0, 0, 1, 1])
+    NClustersData(n_clusters=array([2, 3]), probabilities=array([0.5, 0.5]), estimate=2)
     """
     probabilities = posterior.n_clusters()
     return NClustersData(
@@ -66,7 +72,7 @@ def n_clusters(posterior: Posterior, labels: Any = None, ax: "Axes | None" = Non
     Parameters
     ----------
     posterior : Posterior
-    labels : (n_objects,) array-like of int, optional
+    labels : (n_objects,) array-like, optional
         The partition whose number of clusters is marked, ``posterior.estimate().labels`` by default.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure that belongs to no window: ``ax.figure.savefig(path)``.
@@ -74,6 +80,12 @@ def n_clusters(posterior: Posterior, labels: Any = None, ax: "Axes | None" = Non
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> n_clusters(Posterior([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 2, 2]])).get_title("left")
+    'Most probable: 2 groups (0.67); the estimate has 2'
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -38,6 +38,11 @@ def objective_path_data(fitted: Any) -> ObjectivePathData:
     ----------
     fitted : Mixture or NBCE
         Fitted by "em" (``loglik_path_``), "vb" or "cvb" (``elbo_path_``); or the path itself, a list of numbers.
+
+    Examples
+    --------
+    >>> objective_path_data([-310.2, -280.4, -279.9])
+    ObjectivePathData(name='objective', path=array([-310.2, -280.4, -279.9]))
     """
     if not hasattr(fitted, "fit"):
         return ObjectivePathData("objective", _checked(fitted))

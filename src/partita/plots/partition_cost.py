@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.model.costs import partition_costs
 from partita.plots.canvas import PALETTE, axes_or_new, groups_in_words, open_frame, rows_in_words, say_title
 from partita.plots.prior_words import prior_in_words
 from partita.posterior.cluster_sizes import ClusterSizes
+from partita.posterior.costs import partition_costs
 from partita.priors import DirichletProcess, PitmanYor
 from partita.priors.checks import require_integer
 
@@ -72,6 +72,13 @@ def partition_cost_data(
     ----------
     Franzolini and Rebaudo (2022), section 2 and Figure 1, with the Pitman-Yor sum started at c = 2, which also
     holds for alpha <= 0.
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> [curve] = partition_cost_data(DirichletProcess(concentration=1.0), n=100, n_clusters=2)
+    >>> curve.highest[[0, -1]].round(1)
+    array([-354.5, -289.1])
     """
     _check_prior(prior)
     n = require_integer("n", n, at_least=1)
@@ -102,6 +109,12 @@ def partition_cost(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> partition_cost(DirichletProcess(concentration=1.0), n=100, n_clusters=(2, 3)).get_title("left")
+    '100 rows, Dirichlet process with concentration 1'
     """
     curves = partition_cost_data(prior, n, n_clusters)
     ax = axes_or_new(ax)

@@ -4,18 +4,10 @@ from typing import Any
 
 from partita.priors import Flat, Gamma, Prior
 
-KINDS = {
-    "dirichlet-process": "Dirichlet process",
-    "pitman-yor": "Pitman-Yor process",
-    "finite-mixtures": "mixture of finite mixtures",
-    "finite-dirichlet": "finite Dirichlet",
-    "stick-breaking": "truncated stick-breaking",
-}
-
 
 def kind_in_words(prior: Prior) -> str:
-    """Dirichlet process, Pitman-Yor process, ...; the name of the class where it is nobody's we know."""
-    return KINDS.get(getattr(prior, "name", ""), type(prior).__name__)
+    """Dirichlet process, Pitman-Yor process, ...; the name of the class where it has no title."""
+    return getattr(prior, "title", type(prior).__name__)
 
 
 def options_in_words(prior: Prior, *, between: str = ", ") -> str:

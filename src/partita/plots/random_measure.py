@@ -61,6 +61,14 @@ def random_measure_data(
         Of an array of numbers; by default ``base.pdf`` where there is one.
     random_state : None, int, RandomState or Generator
         The draw is ``prior.sample_measure(base, n, random_state)``.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from partita.priors import DirichletProcess
+    >>> data = random_measure_data(DirichletProcess(concentration=1.0), stats.norm(0, 3), n=3, random_state=0)
+    >>> data.atoms.round(2), data.weights.round(2)
+    (array([-6.98, -3.74, -0.66]), array([0.7 , 0.09, 0.21]))
     """
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a Prior; got {prior!r}.")

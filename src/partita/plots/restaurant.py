@@ -11,7 +11,6 @@ from partita.plots.canvas import axes_or_new, cluster_colors, say_title
 from partita.plots.prior_words import prior_in_words
 from partita.priors import Prior
 from partita.priors.base import block_sizes, in_order_of_appearance
-from partita.priors.stick_sums import TooManyOrdersError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +74,12 @@ def restaurant_data(prior: Prior, n: int = 20, *, labels: Any = None, random_sta
     both, so what the seating says about it is used. Only where ``log_probability`` refuses a seating as too costly
     (``StickBreaking`` with some 15 tables of distinct sizes) they are those of the prior's ``log_seats``, right to a
     few in a hundred there, at the mean of a learned concentration.
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> restaurant_data(DirichletProcess(concentration=1.0), labels=[0, 0, 1]).next_customer
+    array([0.5 , 0.25, 0.25])
     """
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a Prior, such as DirichletProcess(concentration=1.0); got {prior!r}.")
@@ -125,6 +130,13 @@ def restaurant(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> print(restaurant(DirichletProcess(concentration=1.0), labels=[0, 0, 1]).get_title("left"))
+    3 customers at 2 tables, and where the next one sits
+    (Dirichlet process with concentration 1)
     """
     data = restaurant_data(prior, n, labels=labels, random_state=random_state)
     ax = axes_or_new(ax, height=4.4)
@@ -144,10 +156,7 @@ def restaurant(
 
 def _next_customer(prior: Prior, sizes: np.ndarray) -> np.ndarray:
     _, first, of_size = np.unique(sizes, return_index=True, return_inverse=True)
-    try:
-        opened, *joined = (prior.log_probability(_with_one_more(sizes, k)) for k in (sizes.size, *first))
-    except TooManyOrdersError:
-        return np.exp(prior.log_seats(sizes, prior.initial_concentration()))
+    opened, *joined = (prior.log_probability(_with_one_more(sizes, k)) for k in (sizes.size, *first))
     logs = np.append(np.array(joined)[of_size], opened)
     return np.exp(logs - logsumexp(logs))
 

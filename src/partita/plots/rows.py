@@ -4,18 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from partita.labels import label_codes
 from partita.partitions import by_size
 from partita.posterior import Posterior
 
 
 def labels_or_estimate(posterior: Posterior, labels: Any) -> np.ndarray:
-    """The given labels, or those of the estimate, renamed 0, 1, ... from the largest cluster to the smallest."""
-    given = posterior.estimate().labels if labels is None else np.asarray(labels)
-    if given.shape != (posterior.n_objects,):
-        raise ValueError(
-            f"labels must be one per row of the posterior, shape ({posterior.n_objects},); got {given.shape}."
-        )
-    return by_size(given)
+    """Labels of any kind, or those of the estimate, as 0, 1, ... from the largest cluster to the smallest."""
+    return by_size(label_codes(posterior.estimate().labels if labels is None else labels, posterior.n_objects))
 
 
 def spread(clusters: np.ndarray, sizes: np.ndarray, most_rows: int) -> np.ndarray:

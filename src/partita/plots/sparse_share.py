@@ -56,7 +56,7 @@ def sparse_share_data(
     Parameters
     ----------
     posterior : Posterior or mapping of str to Posterior
-        Such as ``{"before": posterior, "lambda = 10": posterior.regularize_entropy(10)}``.
+        Such as ``{"before": posterior, "entropy = 10": posterior.regularize_entropy(10)}``.
     threshold : float
         A cluster is sparse when it holds at most this share of the rows that the draw labels.
     levels : sequence of float
@@ -65,6 +65,13 @@ def sparse_share_data(
     References
     ----------
     Franzolini and Rebaudo (2022), section 4: threshold 0.1 and levels 0.05 and 0.1.
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> [data] = sparse_share_data(Posterior([[0] * 9 + [1], [0] * 5 + [1] * 5]))
+    >>> data.shares, data.exceeding
+    (array([0.1, 0. ]), {0.05: 0.5, 0.1: 0.5})
     """
     named = posterior if isinstance(posterior, Mapping) else {"posterior": posterior}
     if not named:
@@ -93,7 +100,7 @@ def sparse_share(
     Parameters
     ----------
     posterior : Posterior or mapping of str to Posterior
-        Such as ``{"before": posterior, "lambda = 10": posterior.regularize_entropy(10)}``.
+        Such as ``{"before": posterior, "entropy = 10": posterior.regularize_entropy(10)}``.
     threshold : float
         A cluster is sparse when it holds at most this share of the rows that the draw labels.
     levels : sequence of float
@@ -104,6 +111,12 @@ def sparse_share(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita import Posterior
+    >>> sparse_share(Posterior([[0] * 9 + [1], [0] * 5 + [1] * 5])).get_title("left")
+    'Rows in groups that hold at most 10% of the rows, draw by draw'
     """
     data = sparse_share_data(posterior, threshold=threshold, levels=levels)
     ax = axes_or_new(ax)

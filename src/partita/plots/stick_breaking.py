@@ -56,6 +56,14 @@ def stick_breaking_data(
         Sticks per prior.
     random_state : None, int, RandomState or Generator
         Stick by stick the same random numbers serve every prior, so that they are compared and not their luck.
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> [data] = stick_breaking_data(DirichletProcess(concentration=1.0), n=3, draws=2, random_state=0)
+    >>> data.weights.round(2)
+    array([[0.85, 0.01, 0.04],
+           [0.74, 0.05, 0.13]])
     """
     n, draws = whole_number("n", n, 1), whole_number("draws", draws, 1)
     seeds = seed_from(random_state).spawn(draws)
@@ -94,6 +102,13 @@ def stick_breaking(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> print(stick_breaking(DirichletProcess(concentration=1.0), n=5, random_state=0).get_title("left"))
+    3 sticks broken into weights: grey is what 5 pieces leave
+    (Dirichlet process with concentration 1)
     """
     data = stick_breaking_data(prior, n, draws=draws, random_state=random_state)
     ax = axes_or_new(ax, height=min(1.2 + (0.34 * draws + 0.2) * len(data), 12.0))

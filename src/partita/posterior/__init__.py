@@ -7,6 +7,7 @@ from partita.posterior.estimate import Estimate
 from partita.posterior.estimate.expected import least_expected, losses_to_draws
 from partita.posterior.estimate.losses import LOSSES, NID, NVI, VI, Binder, Loss, OneMinusARI, VILowerBound, ZeroOne
 from partita.posterior.estimate.search import Run
+from partita.posterior.hierarchy import Hierarchy
 from partita.posterior.membership import membership_probabilities
 from partita.posterior.modes import Mode
 from partita.posterior.posterior import Posterior
@@ -21,6 +22,7 @@ __all__ = [
     "Diagnostics",
     "EffectiveSampleSizeWarning",
     "Estimate",
+    "Hierarchy",
     "Loss",
     "Mode",
     "OneMinusARI",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.labels import label_codes
 from partita.posterior.condensing import Condensed, condense
 from partita.posterior.hierarchy import CO_CLUSTERING_CUT, Hierarchy, groups_left, sizes_of
 from partita.posterior.membership import memberships
@@ -26,16 +27,15 @@ class CoclusteringOverlap:
 
     def __init__(self, estimate: np.ndarray, draws: Condensed):
         n_groups, n_labels = int(estimate.max()) + 1, int(draws.labels.max()) + 1
-        atom = draws.inverse[estimate >= 0]
-        cells = atom * n_groups + estimate[estimate >= 0]
-        found, counts = np.unique(cells, return_counts=True)
-        columns, own = np.divmod(found, n_groups)
+        atoms = draws.inverse[estimate >= 0]
+        pairs, counts = np.unique(atoms * n_groups + estimate[estimate >= 0], return_counts=True)
+        columns, groups = np.divmod(pairs, n_groups)  # atoms, parted by group, and how many objects each has
         self._together = np.zeros((n_groups, n_groups))
         self._pairs = np.zeros((n_groups, n_groups))
         for weight, row in zip(draws.weights, draws.labels):
             labels = row[columns].astype(np.int64)
             seen = labels >= 0
-            cell = own[seen] * n_labels + labels[seen]
+            cell = groups[seen] * n_labels + labels[seen]
             table = np.bincount(cell, weights=counts[seen], minlength=n_groups * n_labels).reshape(n_groups, n_labels)
             sizes = table.sum(axis=1)
             self._together += weight * (table @ table.T)
@@ -66,24 +66,13 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def hierarchy_of_draws(posterior: Any, labels: Any = None) -> Hierarchy:
     """Merge the clusters of an estimate by co-clustering; see `Posterior.hierarchy`."""
-    found = posterior.estimate().labels if labels is None else labels
-    estimate = _checked(found, posterior.n_objects)
+    codes = label_codes(posterior.estimate().labels if labels is None else labels, posterior.n_objects)
+    estimate = codes.astype(np.int64)
+    if estimate.max() < 0:
+        raise ValueError("labels must name a piece for at least one object: all are missing (-1, None or nan).")
     draws = condense(posterior.partitions, posterior.weights)
     weights = np.ones(estimate.size)
     sizes = sizes_of(estimate, weights, int(estimate.max()) + 1)
     merges = merge(CoclusteringOverlap(estimate, draws), sizes)
     suggested = groups_left(merges, CO_CLUSTERING_CUT)
     return Hierarchy(estimate, memberships(estimate, draws), weights, merges, "co-clustering", suggested)
-
-
-def _checked(labels: Any, n_objects: int) -> np.ndarray:
-    """Labels as int64 without gaps between the numbers in use."""
-    given = np.asarray(labels)
-    if given.shape != (n_objects,):
-        raise ValueError(f"labels must be one per object, ({n_objects},); got {given.shape}.")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise TypeError(f"labels must be whole numbers (-1: not labelled), got {given.dtype}.")
-    if given.max() < 0 or given.min() < -1:
-        raise ValueError("labels must be -1 or more, and at least one object must have one of 0 or more.")
-    known = np.unique(given[given >= 0])
-    return np.where(given >= 0, np.searchsorted(known, given), -1).astype(np.int64)

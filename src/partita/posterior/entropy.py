@@ -69,7 +69,7 @@ def entropy_weights(partitions: Partitions, weights: np.ndarray, entropy: float)
         Any finite number; a negative one favours draws of unlike clusters.
     """
     if not isinstance(entropy, Real) or isinstance(entropy, bool) or not np.isfinite(float(entropy)):
-        raise ValueError(f"The strength of the entropy regularisation must be a finite number; got {entropy!r}.")
+        raise ValueError(f"entropy must be a finite number; got {entropy!r}.")
     if entropy == 0:
         return weights.copy()
     return tilted_weights(weights, float(entropy) * normalized_entropy(partitions))

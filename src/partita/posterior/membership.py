@@ -38,6 +38,14 @@ def membership_probabilities(labels: Any, draws: Any, weights: Any = None) -> np
     evenly.
 
     Cost O(draws x atoms x K); equal draws and equal objects are counted once.
+
+    Examples
+    --------
+    >>> membership_probabilities([0, 0, 1, 1], [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]).round(2)
+    array([[1.  , 0.  ],
+           [0.67, 0.33],
+           [0.17, 0.83],
+           [0.17, 0.83]])
     """
     partitions = draws if isinstance(draws, Partitions) else Partitions(draws)
     estimate = np.asarray(labels)

@@ -16,16 +16,16 @@ from partita.posterior.condensing import checked_weights, condense
 from partita.posterior.credible_ball import CredibleBall, credible_ball
 from partita.posterior.diagnostics import Diagnostics, diagnose
 from partita.posterior.entropy import effective_draws, regularize_entropy
-from partita.posterior.estimate import Estimate, Options, estimate
+from partita.posterior.estimate import Estimate, EstimateOptions, estimate
 from partita.posterior.estimate.expected import vi_to_draws
 from partita.posterior.estimate.losses import Loss
 from partita.posterior.modes import Mode, modes
 from partita.posterior.similarity import similarity
 
 if TYPE_CHECKING:
-    from partita.model.costs import Costs
-    from partita.model.sensitivity import Sensitivity
+    from partita.posterior.costs import Costs
     from partita.posterior.hierarchy import Hierarchy
+    from partita.posterior.sensitivity import Sensitivity
 
 MOST_JUDGES = 32
 """Chains whose last draw all others are compared with."""
@@ -62,10 +62,8 @@ class Posterior:
         traces: Mapping[str, Any] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ):
-        found = partitions if isinstance(partitions, Partitions) else Partitions(partitions)
-        if len(found.shape) == 2:
-            found = Partitions(np.asarray(found)[None])
-        self.partitions = found
+        labels = partitions if isinstance(partitions, Partitions) else Partitions(partitions)
+        self.partitions = labels if len(labels.shape) == 3 else Partitions(np.asarray(labels)[None])
         self.weights = checked_weights(weights, self.n_draws)
         self.traces = self._checked_traces(traces)
         self.provenance = _jsonable(provenance)
@@ -205,7 +203,7 @@ class Posterior:
         Where the draws agree on nothing, every object alone has the least expected loss. With ``max_clusters=None``
         that is not an answer: the best of the others is, and ``Estimate.verdict`` says that groups are not determined.
         """
-        options = Options(max_clusters, min_size, min_support, runs, n_jobs, random_state)
+        options = EstimateOptions(max_clusters, min_size, min_support, runs, n_jobs, random_state)
         return estimate(self.partitions, self.weights, loss, options, entropy=entropy, resample=resample)
 
     def credible_ball(self, *, level: float = 0.95, loss: Any = "vi") -> CredibleBall:
@@ -252,14 +250,15 @@ class Posterior:
 
         Parameters
         ----------
-        labels : array-like of int, (n_objects,), optional
-            The pieces; -1 for an object that has none. By default those of `estimate`.
+        labels : array-like, (n_objects,), optional
+            The pieces, by labels of any kind; -1, None or nan for an object that has none. By default those of
+            `estimate`.
 
         Returns
         -------
         Hierarchy
             Its overlap is how often objects of two groups share a cluster, relative to how often those of one group
-            do: `partita.posterior.hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
+            do: `partita.posterior.draws_hierarchy.CoclusteringOverlap`. Its memberships are `membership_probabilities`.
         """
         from partita.posterior.draws_hierarchy import hierarchy_of_draws
 
@@ -284,7 +283,7 @@ class Posterior:
         return sparse_share(self.partitions, threshold)
 
     def costs(self, *, prior: Any = None, family: Any = None, table: Any = None) -> "Costs":
-        """Minus log posterior of every draw as partition cost + likelihood cost + base cost; see `costs.costs`.
+        """Minus log posterior of every draw: partition, likelihood and base cost; see `partita.posterior.costs`.
 
         Parameters
         ----------
@@ -302,7 +301,7 @@ class Posterior:
         Costs
             Arrays (n_draws,) ``partition``, ``likelihood``, ``base`` and ``total``.
         """
-        from partita.model.costs import costs
+        from partita.posterior.costs import costs
 
         return costs(self, prior, family, table)
 
@@ -314,7 +313,7 @@ class Posterior:
         carry weight: a record that rests on few of them is marked, with an `EffectiveSampleSizeWarning`. The result
         has one record per concentration, and ``print`` shows a table.
         """
-        from partita.model.sensitivity import sensitivity
+        from partita.posterior.sensitivity import sensitivity
 
         return sensitivity(self, concentrations, prior)
 
@@ -323,9 +322,10 @@ class Posterior:
 
         Parameters
         ----------
-        other_labels : array-like of int, (n_objects,)
-            The earlier labels of the same objects; -1 where there is none.
-        labels : array-like of int, (n_objects,), optional
+        other_labels : array-like, (n_objects,)
+            The earlier labels of the same objects, of any kind; -1, None or nan where there is none. Labels that are
+            no whole numbers stand for 0, 1, ... by first appearance.
+        labels : array-like, (n_objects,), optional
             The labels to rename; by default those of `estimate`.
 
         Returns

@@ -25,6 +25,8 @@ class Prior(Named, ABC, kind="prior"):
     ``from_expected_clusters`` and ``examples``.
     """
 
+    #: What it is called within a sentence.
+    title: ClassVar[str]
     default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 1.0)
     concentration: Any
 

@@ -28,8 +28,17 @@ class DirichletProcess(GibbsType, name="dirichlet-process"):
     References
     ----------
     Ferguson (1973); Antoniak (1974); Escobar and West (1995) for the update of alpha.
+
+    Examples
+    --------
+    >>> prior = DirichletProcess(concentration=1.0)
+    >>> round(prior.expected_clusters(100), 2)
+    5.19
+    >>> prior.sample_partition(8, random_state=0)
+    array([0, 0, 1, 1, 1, 0, 2, 0])
     """
 
+    title: ClassVar[str] = "Dirichlet process"
     default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 10.0)
 
     def __init__(self, *, concentration: float | Gamma | None = None):

@@ -1,7 +1,7 @@
 """Mixtures of finite mixtures: the number of components is itself random."""
 
 import math
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -36,7 +36,14 @@ class FiniteMixtures(FiniteComponents, GibbsType, name="finite-mixtures"):
     References
     ----------
     Miller and Harrison (2018), Mixture models with a prior on the number of components, section 3.
+
+    Examples
+    --------
+    >>> FiniteMixtures(mean_components=2.0).cluster_count_distribution(20)[1:6].round(3)
+    array([0.165, 0.325, 0.287, 0.152, 0.054])
     """
+
+    title: ClassVar[str] = "mixture of finite mixtures"
 
     def __init__(self, *, concentration: float | Gamma | None = 1.0, mean_components: float = 1.0):
         self.concentration = concentration

@@ -20,6 +20,14 @@ class Flat(Gamma, name="flat"):
     ----------
     start : float
         Where x begins, and where it is held by what does not learn it.
+
+    Examples
+    --------
+    >>> from partita import Mixture
+    >>> from partita.priors import DirichletProcess
+    >>> model = Mixture(prior=DirichletProcess(concentration=Flat()), engine="vb", random_state=0)
+    >>> round(model.fit([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]).state_.concentration, 2)
+    0.45
     """
 
     shape = rate = 0.0

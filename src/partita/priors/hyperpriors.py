@@ -26,6 +26,12 @@ class Gamma(Named, kind="hyperprior", name="gamma"):
     ----------
     shape, rate : float
         Both positive; the mean is shape / rate.
+
+    Examples
+    --------
+    >>> from partita.priors import DirichletProcess
+    >>> round(DirichletProcess(concentration=Gamma(shape=2.0, rate=4.0)).expected_clusters(100), 2)
+    3.2
     """
 
     least: float = 0.0  # no value is below it

@@ -1,5 +1,6 @@
 """The prior that an option stands for."""
 
+from inspect import signature
 from typing import Any
 
 from partita.parameters import choose
@@ -13,6 +14,11 @@ def prior_from(value: Any) -> Prior:
     if not isinstance(prior, Prior):
         raise TypeError(f"prior must be a prior of partita.priors or the name of one, got {prior!r}.")
     return prior
+
+
+def has_limit(kind: type[Prior]) -> bool:
+    """Whether the number of components is one of a prior's options."""
+    return "n_components" in signature(kind).parameters
 
 
 def _named_prior(name: str) -> Prior:

@@ -1,6 +1,6 @@
 """The Pitman-Yor process."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln
@@ -31,7 +31,14 @@ class PitmanYor(GibbsType, name="pitman-yor"):
     References
     ----------
     Pitman and Yor (1997); Pitman (2006), Combinatorial stochastic processes, equation 3.13.
+
+    Examples
+    --------
+    >>> [round(PitmanYor(concentration=1.0, discount=sigma).expected_clusters(100), 2) for sigma in (0.0, 0.25, 0.5)]
+    [5.19, 9.98, 20.65]
     """
+
+    title: ClassVar[str] = "Pitman-Yor process"
 
     def __init__(self, *, concentration: float | Gamma | None = None, discount: float = 0.25):
         self.concentration = concentration

@@ -6,22 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, gammaln, logsumexp
 
 from partita.priors.base import solve_increasing
 from partita.priors.checks import refuse_solved, require_integer, require_reachable
 from partita.priors.cluster_counts import STICK_CELL, n_quadrature_points, require_affordable, stick_counts
 from partita.priors.hyperpriors import Gamma, slice_update
 from partita.priors.rising import log_rising, log_rising_slopes
-from partita.priors.stick_seats import sampled_seats
 from partita.priors.stick_state import StickBreakingPrior
-from partita.priors.stick_sums import expected_occupied_sticks, log_truncation, seat_steps
+from partita.priors.stick_sums import expected_occupied_sticks, log_truncation, log_truncations_grown
 from partita.priors.weights import LabelledComponents, broken_stick
 
 MOST_COMPONENTS = 1_000_000
 """All of them are kept in memory, occupied or not."""
-MOST_SEAT_STEPS = 10_000_000
-"""Of the sums over orders in ``log_seats``: about 50 ms."""
 
 
 class StickBreaking(LabelledComponents, name="stick-breaking"):
@@ -47,8 +44,14 @@ class StickBreaking(LabelledComponents, name="stick-breaking"):
     ----------
     Ishwaran and James (2001), Gibbs sampling methods for stick-breaking priors; Wang, Domeniconi and Laskey
     (2010), Nonparametric Bayesian clustering ensembles, section 3.
+
+    Examples
+    --------
+    >>> StickBreaking(n_components=4, concentration=1.0).sample_weights(4, random_state=0).round(2)
+    array([0.7 , 0.21, 0.09, 0.  ])
     """
 
+    title: ClassVar[str] = "truncated stick-breaking"
     default_hyperprior: ClassVar[Gamma] = Gamma(1.0, 10.0)
 
     def __init__(self, *, n_components: int, concentration: float | Gamma | None = None):
@@ -235,13 +238,10 @@ class StickBreaking(LabelledComponents, name="stick-breaking"):
         return sizes[compiled.order]
 
     def log_seats(self, sizes: np.ndarray, concentration: float) -> np.ndarray:
-        """Log probability that one more row joins each cluster, and last that it opens one.
-
-        Exact, summed over the components that the clusters may stand in, while that takes up to about 50 ms. Beyond
-        it (more than ten clusters of distinct sizes) the average over drawn orders, right to a few in a hundred: see
-        `sampled_seats`.
-        """
-        if seat_steps(sizes, self.n_components) <= MOST_SEAT_STEPS:
-            return super().log_seats(sizes, concentration)
-        with np.errstate(divide="ignore"):
-            return np.log(sampled_seats(sizes, self.n_components, concentration))
+        """Log probability (K + 1,) that one more row joins each cluster, and last that it opens one."""
+        joined = log_truncations_grown(sizes, self.n_components, concentration)
+        more, opened = np.append(sizes, 1), -math.inf
+        if self.possible(more):
+            opened = log_truncation(more, self.n_components, concentration)
+        logs = np.append(np.log(sizes) + joined, math.log(concentration) + opened)
+        return logs - logsumexp(logs)

@@ -3,17 +3,12 @@
 import math
 
 import numpy as np
-from scipy.special import expit, gammaincc, gammaln, log_expit
+from scipy.special import expit, gammaincc, gammaln, log_expit, logsumexp
 
-from partita.kernels.compiling import entry
-
-MAX_STATES = 5_000_000
 _TAIL = 42.0
 _STICK_STEP = 0.25
-
-
-class TooManyOrdersError(ValueError):
-    """A sum over the orders of blocks that would take too long."""
+_COARSE_STEP = 0.25
+_CLOCK_STEP = 0.15
 
 
 def expected_occupied_sticks(n: int, n_components: int, concentration: float) -> float:
@@ -66,74 +61,98 @@ def _stick_occupancy(gap: np.ndarray, n: int, concentration: float) -> np.ndarra
 def log_truncation(sizes: np.ndarray, n_components: int, concentration: float) -> float:
     """Return the log ratio of a partition's truncated probability to that under the Dirichlet process.
 
-    Sum over the injective assignments of blocks to components. Going through the components in order with R
+    It is a sum over the injective assignments of blocks to components. Going through the components in order with R
     rows left, a component is empty with weight alpha / (alpha + R) and takes one given block of size s with
     weight s / (alpha + R): these sum to 1 and, without truncation, give the Dirichlet process. The last
     component can only take the one block left, with weight Gamma(alpha + s) / (Gamma(s) Gamma(alpha + 1)).
-    Blocks of one size are alike, so a state counts how many of each size are left: cost O(states x components
-    x distinct sizes), states = product over distinct sizes of (multiplicity + 1).
+
+    The first components come in the order in which clocks ring: one of rate s for every block, once, and one of rate
+    alpha for empty components, again and again. At a given time all clocks are independent, so that with m = H - K
+
+        sum_j integral prod_{i != j} (1 - exp(-s_i t)) exp(-s_j t) [s_j P(N < m) + last_j (alpha + s_j) P(N = m)] dt,
+
+    N ~ Poisson(alpha t): block j is the last to ring, before m empty components did; or it alone is left for the last
+    component, a state that is held for 1 / (alpha + s_j) on average. Trapezoid in log t; about 1e-12. Cost
+    O(sqrt(H) x distinct sizes).
     """
     distinct, multiplicity = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
-    n_states = _n_states(multiplicity)
-    if n_states * n_components > MAX_STATES:
-        raise TooManyOrdersError(
-            f"The exact sum over orders of {len(sizes)} blocks of {distinct.size} distinct sizes among "
-            f"{n_components} components needs {n_states} x {n_components} states, more than the limit of "
-            f"{MAX_STATES}; use fewer clusters or components."
-        )
-    log_last = gammaln(concentration + distinct) - gammaln(distinct) - gammaln(concentration + 1.0)
-    strides = np.cumprod(np.append(1, multiplicity + 1))
-    values = np.full(n_states, -np.inf)
-    values[0] = 0.0
-    values[strides[:-1]] = log_last
-    log_sum = log_sum_over_orders(distinct, multiplicity, strides[:-1], n_components - 1, float(concentration), values)
-    return float(log_sum)
+    return _Clocks(distinct, multiplicity, n_components, concentration).log_integral()
 
 
-def seat_steps(sizes: np.ndarray, n_components: int) -> float:
-    """Steps of the sums over orders that the next row needs: one sum for every distinct size, and one for a new block.
-
-    A step takes about 5 ns. Growing a block may double the states at most.
-    """
-    multiplicity = np.unique(sizes, return_counts=True)[1]
-    return float(_n_states(multiplicity)) * n_components * multiplicity.size * (multiplicity.size + 1)
-
-
-def _n_states(multiplicity: np.ndarray) -> int:
-    return math.prod(int(m) + 1 for m in multiplicity)
+def log_truncations_grown(sizes: np.ndarray, n_components: int, concentration: float) -> np.ndarray:
+    """Return `log_truncation` (K,) after each of the blocks has grown by one row. Cost: that of a few."""
+    distinct, of_size, multiplicity = np.unique(
+        np.asarray(sizes, dtype=np.int64), return_inverse=True, return_counts=True
+    )
+    return _Clocks(distinct, multiplicity, n_components, concentration).log_integrals_grown()[of_size.ravel()]
 
 
-@entry(allocates=True)
-def log_sum_over_orders(distinct, multiplicity, strides, n_steps, concentration, values):
-    """Backward recursion of ``log_truncation`` over components; ``values`` holds those of the last one."""
-    n_sizes = distinct.size
-    n_states = values.size
-    log_take = np.log(np.arange(1, multiplicity.max() + 1))
-    log_distinct = np.log(distinct)
-    terms = np.empty(n_sizes)
-    for _ in range(n_steps):
-        # A state reads itself and states before it, so going down updates in place.
-        left = multiplicity.copy()
-        for state in range(n_states - 1, 0, -1):
-            rows_left = 0
-            n_terms = 0
-            stay = np.log(concentration) + values[state]
-            top = stay
-            for j in range(n_sizes):
-                if left[j] > 0:
-                    rows_left += left[j] * distinct[j]
-                    term = log_take[left[j] - 1] + log_distinct[j] + values[state - strides[j]]
-                    terms[n_terms] = term
-                    n_terms += 1
-                    top = max(top, term)
-            if top > -np.inf:
-                total = np.exp(stay - top)
-                for position in range(n_terms):
-                    total += np.exp(terms[position] - top)
-                values[state] = top + np.log(total / (concentration + rows_left))
-            digit = 0
-            while left[digit] == 0:
-                left[digit] = multiplicity[digit]
-                digit += 1
-            left[digit] -= 1
-    return values[n_states - 1]
+class _Clocks:
+    """The integrand of `log_truncation` on a grid of log t, wherever it is not negligible."""
+
+    def __init__(self, sizes: np.ndarray, multiplicity: np.ndarray, n_components: int, concentration: float):
+        self.sizes, self.multiplicity, self.alpha = sizes.astype(np.float64), multiplicity, concentration
+        self.n_spare = n_components - int(multiplicity.sum())
+        low = -_TAIL - math.log(self.sizes.sum() + concentration)
+        high = math.log(2.0 * _TAIL + n_components + 12.0 * math.sqrt(n_components) + concentration)
+        coarse = np.arange(low, high + _COARSE_STEP, _COARSE_STEP)
+        logs = self._on(coarse).log_integrand()
+        chosen = logs > logs.max() - _TAIL
+        kept, self.binds = coarse[chosen], self._binds(chosen)
+        self.step = min(_CLOCK_STEP, 0.5 / math.sqrt(n_components))
+        if self.binds:
+            self._on(np.arange(kept[0] - _COARSE_STEP, kept[-1] + _COARSE_STEP, self.step))
+
+    def log_integral(self) -> float:
+        """The integral over all of the grid."""
+        return float(self._integrated(self.log_integrand())) if self.binds else 0.0
+
+    def log_integrals_grown(self) -> np.ndarray:
+        """The integrals (D,) where one block of each size is larger by one row."""
+        if not self.binds:
+            return np.zeros(self.sizes.size)
+        every = np.log(self.multiplicity) + self.log_last
+        nothing = np.full((self.log_t.size, 1), -np.inf)
+        before = np.hstack([nothing, np.logaddexp.accumulate(every, axis=1)[:, :-1]])
+        behind = np.hstack([np.logaddexp.accumulate(every[:, ::-1], axis=1)[:, -2::-1], nothing])
+        with np.errstate(divide="ignore"):
+            alike = np.log(self.multiplicity - 1.0) + self.log_last
+        larger, log_rung = self._of(self.sizes + 1.0)
+        left = np.logaddexp(np.logaddexp(np.logaddexp(before, behind), alike), larger)
+        rung = (self.log_rung @ self.multiplicity)[:, None] - self.log_rung + log_rung
+        return self._integrated(rung + left + self.log_t[:, None])
+
+    def log_integrand(self) -> np.ndarray:
+        """Its log at every point of the grid, times t."""
+        last = logsumexp(self.log_last, b=self.multiplicity, axis=1)
+        return self.log_rung @ self.multiplicity + last + self.log_t
+
+    def _on(self, log_t: np.ndarray) -> "_Clocks":
+        self.log_t = log_t
+        rate = self.alpha * np.exp(log_t)
+        with np.errstate(divide="ignore"):
+            self.log_room = np.log(gammaincc(self.n_spare, rate)) if self.n_spare else np.full(log_t.size, -np.inf)
+        self.log_full = self.n_spare * np.log(rate) - rate - gammaln(self.n_spare + 1.0)
+        self.log_last, self.log_rung = self._of(self.sizes)
+        return self
+
+    def _binds(self, chosen: np.ndarray) -> bool:
+        """Whether the last component is reached at all, at these points."""
+        at_last = self._log_alone(self.sizes) + self.log_full[chosen].max() > np.log(self.sizes) - _TAIL
+        return bool(self.log_room[chosen].min() < -np.finfo(np.float64).eps or at_last.any())
+
+    def _log_alone(self, sizes: np.ndarray) -> np.ndarray:
+        """Log weight of a block in the last component, over the time that it is waited for."""
+        log_last = gammaln(self.alpha + sizes) - gammaln(sizes) - gammaln(self.alpha + 1.0)
+        return log_last + np.log(self.alpha + sizes)
+
+    def _of(self, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For blocks of these sizes: log weight of being the last, over that of having rung; log P(has rung)."""
+        rows = np.exp(self.log_t)[:, None] * sizes
+        log_rung = np.log(-np.expm1(-rows))
+        alone = self._log_alone(sizes) + self.log_full[:, None]
+        ends = np.logaddexp(np.log(sizes) + self.log_room[:, None], alone)
+        return ends - rows - log_rung, log_rung
+
+    def _integrated(self, logs: np.ndarray) -> np.ndarray:
+        return logsumexp(logs, axis=0) + math.log(self.step)

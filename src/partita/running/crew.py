@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from partita.running.clock import running_seconds
-from partita.running.interruptions import noting
+from partita.running.watch import Watch
 
 T = TypeVar("T")
 SECONDS_BETWEEN_LOOKS = 0.1  # at the keyboard: a wait without an end may not notice an interruption
@@ -22,31 +21,32 @@ class Crew:
     ----------
     n_jobs : int or None
         As joblib has it.
-    seconds : float
-        Until the deadline; compiling does not count.
-    deadline : float, optional
-        In place of ``seconds``, on `running_seconds`.
+    deadline : float
+        On `running_seconds`, which leaves compiling out.
+    watch : Watch, optional
+        Of the fit that this is a part of. What was interrupted before this part does not end it.
 
     Attributes
     ----------
     n_workers : int
-    interrupted : bool
-        Whether Ctrl-C was pressed, or a progress callback raised KeyboardInterrupt.
     """
 
-    def __init__(self, n_jobs: int | None, seconds: float = np.inf, *, deadline: float | None = None):
+    def __init__(self, n_jobs: int | None, deadline: float = np.inf, watch: Watch | None = None):
         self.n_workers = effective_n_jobs(n_jobs)
-        self.deadline = running_seconds() + seconds if deadline is None else deadline
-        self.interrupted = False
-        self._stopping = False
+        self.deadline = deadline
+        self.watch = Watch() if watch is None else watch
+        self._interrupted_before = self.watch.interrupted
+        self._stopping = self._interrupted = self._raised = False
 
-    def listening(self) -> AbstractContextManager[None]:
-        """Where Ctrl-C is noted instead of raised, the first time."""
-        return noting(self._interrupt)
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed since this began, or a progress callback raised KeyboardInterrupt."""
+        return self._interrupted or (self.watch.interrupted and not self._interrupted_before)
 
     def is_over(self, deadline: float | None = None) -> bool:
         """Whether work should end after its present step: at the deadline, or at one of its own."""
-        return self._stopping or running_seconds() > (self.deadline if deadline is None else deadline)
+        ended = self._stopping or self.interrupted
+        return ended or running_seconds() > (self.deadline if deadline is None else deadline)
 
     def run(self, work: Callable[[T], None], items: Sequence[T], at_once: int | None = None) -> None:
         """Call ``work`` with every item, as many at a time as there are workers; return when all have ended.
@@ -58,7 +58,7 @@ class Crew:
             try:
                 work(item)
             except KeyboardInterrupt:  # of a progress callback
-                self.interrupted = self._stopping = True
+                self._interrupt()
 
         with ThreadPoolExecutor(max(1, min(at_once or self.n_workers, len(items)))) as pool:
             futures = [pool.submit(task, item) for item in items]
@@ -67,14 +67,17 @@ class Crew:
             future.result()
 
     def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """What ``function`` returns for every item, in their order; Ctrl-C is raised once all have ended."""
+        """What ``function`` returns for every item, in their order.
+
+        A Ctrl-C that no `Watch` has noted is raised once all have ended.
+        """
         results: list[Any] = [None] * len(items)
 
         def fill(k: int) -> None:
             results[k] = function(items[k])
 
         self.run(fill, range(len(items)))
-        if self.interrupted:
+        if self._raised:
             raise KeyboardInterrupt
         return results
 
@@ -86,12 +89,12 @@ class Crew:
             try:
                 done, waiting = wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_EXCEPTION)
             except KeyboardInterrupt:
-                self.interrupted = True
+                self._raised = True
+                self._interrupt()
             if self.interrupted or any(future.exception() for future in done):
                 self._stopping = True
                 return
 
-    def _interrupt(self) -> bool:
-        """Note an interruption from the keyboard; whether it was the first."""
-        first, self.interrupted, self._stopping = not self.interrupted, True, True
-        return first
+    def _interrupt(self) -> None:
+        self._interrupted = True
+        self.watch.note()

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from partita.kernels.compiling import compiling_seconds
+from partita.running.watch import Watch
 
 SECONDS_BETWEEN_REPORTS = 0.2
 CLEAR_LINE = "\r\033[K"
@@ -26,7 +27,7 @@ class Progress:
     n_clusters : int
         Clusters it has now.
     elapsed : float
-        Seconds since the start.
+        Seconds since the start of the fit.
     n_chains : int
     time_left : float
         Seconds until all chains have made all their sweeps at the present speed, or until the time limit if
@@ -52,7 +53,7 @@ class Reporter:
         self,
         progress: Callable[[Progress], None] | bool,
         n_sweeps: int,
-        max_time: float | None,
+        watch: Watch,
         *,
         samples: bool = True,
     ):
@@ -60,7 +61,7 @@ class Reporter:
         self.writes_status = progress is True
         self.n_sweeps = n_sweeps
         self.samples = samples
-        self.max_time = float("inf") if max_time is None else max_time
+        self.watch = watch
         self.started = time.monotonic()
         self.compiled_before = compiling_seconds()
         self.last = 0.0
@@ -75,16 +76,15 @@ class Reporter:
             if now - self.last < SECONDS_BETWEEN_REPORTS:
                 return
             self.last = now
-            elapsed = now - self.started
             self.callback(
                 Progress(
                     chain.number,
                     chain.n_sweeps,
                     self.n_sweeps,
                     chain.info.n_clusters,
-                    elapsed,
+                    self.watch.elapsed,
                     len(chains),
-                    self._time_left(elapsed, chains),
+                    self._time_left(now - self.started, chains),
                     self.samples,
                 )
             )
@@ -93,7 +93,7 @@ class Reporter:
         sampling = elapsed - (compiling_seconds() - self.compiled_before)
         done = sum(chain.n_sweeps for chain in chains)
         left = len(chains) * self.n_sweeps - done
-        return max(0.0, min(left * sampling / done, self.max_time - sampling))
+        return max(0.0, min(left * sampling / done, self.watch.time_left))
 
     def close(self) -> None:
         """Remove the status line."""

@@ -2,11 +2,10 @@
 
 from partita.spectral.clustering import SpectralClustering
 from partita.spectral.eigengap import choose_n_clusters, relative_gaps
-from partita.spectral.embedding import LAPLACIANS, embed, labels_from_embedding
+from partita.spectral.embedding import embed, labels_from_embedding
 from partita.spectral.laplacian import Components, Spectrum, components, spectrum
 
 __all__ = [
-    "LAPLACIANS",
     "Components",
     "SpectralClustering",
     "Spectrum",

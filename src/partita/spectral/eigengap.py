@@ -35,6 +35,12 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     -------
     (m - 1,) array
         The k-th entry, from k = 1, is for k clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> relative_gaps(np.array([0.0, 0.01, 0.02, 0.9, 1.0])).round(2)
+    array([0.83, 0.45, 0.98, 0.1 ])
     """
     values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
     above = values[1:] + FLOOR * values[-1:]
@@ -63,6 +69,12 @@ def choose_n_clusters(eigenvalues: np.ndarray, *, mean: float = 1.0, most: int |
     References
     ----------
     von Luxburg (2007), section 8.3; Azran and Ghahramani (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> choose_n_clusters(np.array([0.0, 0.01, 0.02, 0.9, 1.0]))
+    3
     """
     values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
     most = values.size if most is None else most

@@ -21,6 +21,16 @@ def embed(found: Spectrum, n_clusters: int, laplacian: str) -> np.ndarray:
     "unnormalized": of L = D - W. "rw": of I - D^-1 W, that is of the symmetric form, divided by the square root of the
     degree (Shi and Malik 2000). "sym": of I - D^-1/2 W D^-1/2, every row scaled to length 1 (Ng, Jordan and Weiss
     2001); a row of zeros, an object outside of the chosen components, stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.spectral import components, spectrum
+    >>> graph = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    >>> embed(spectrum(graph, components(graph), 2, normalised=True), 2, "sym")
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.]])
     """
     points = found.vectors[:, :n_clusters]
     if laplacian == "unnormalized":
@@ -36,6 +46,12 @@ def labels_from_embedding(points: np.ndarray, n_clusters: int, random_state: Any
 
     Points at the origin are objects outside of the components that the embedding shows: k-means does not see them,
     and they join the largest cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels_from_embedding(np.array([[0.0, 1.0], [0.1, 1.0], [0.2, 1.0], [1.0, 0.0]]), 2, random_state=0)
+    array([0, 0, 0, 1])
     """
     shown = points.any(axis=1)
     labels = np.zeros(points.shape[0], dtype=np.int64)

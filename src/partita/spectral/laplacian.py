@@ -54,6 +54,12 @@ def components(affinity: Any) -> Components:
     """Connected components; edges below the rounding error of the degrees they join are no edges.
 
     An edge is dropped when w_ij <= eps sqrt(d_i d_j): no eigenvalue in double precision shows it. Cost O(edges).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> components(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])).labels
+    array([0, 0, 1])
     """
     degrees = np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel()
     roots = np.sqrt(degrees) * np.sqrt(np.finfo(np.float64).eps)
@@ -89,6 +95,14 @@ def spectrum(affinity: Any, parts: Components, m: int, *, normalised: bool) -> S
     References
     ----------
     von Luxburg (2007), A tutorial on spectral clustering, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.spectral import components
+    >>> graph = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    >>> spectrum(graph, components(graph), 3, normalised=True).values
+    array([0., 0., 2.])
     """
     matrix, scale = graph_laplacian(affinity, normed=normalised, return_diag=True)
     scale = np.asarray(scale, dtype=np.float64) if normalised else np.ones(matrix.shape[0])

@@ -21,7 +21,7 @@ _ONE_TYPE = "Make all cells one type, for example strings"
 
 
 @dataclass(frozen=True)
-class Cells:
+class ColumnCells:
     """Values of one column and where they are missing.
 
     ``values`` is an integer, floating or bool array, or an object array of other values (text above
@@ -38,7 +38,7 @@ class Cells:
         return "numeric" if self.values.dtype.kind in "iuf" else "categorical"
 
 
-def read_cells(name: str, column: Any, told: Kind | None) -> Cells:
+def read_cells(name: str, column: Any, told: Kind | None) -> ColumnCells:
     """Cells of an array or a narwhals Series, given the kind the column is told to have.
 
     Raises
@@ -52,27 +52,27 @@ def read_cells(name: str, column: Any, told: Kind | None) -> Cells:
         return _from_array(name, column, told)
     dtype = column.dtype
     if dtype.is_integer() and dtype not in WIDER_THAN_NUMPY:
-        return Cells(name, column.fill_null(0).to_numpy(), column.is_null().to_numpy())
+        return ColumnCells(name, column.fill_null(0).to_numpy(), column.is_null().to_numpy())
     if dtype.is_float():
         return _from_array(name, column.fill_null(float("nan")).to_numpy(), told)
     if dtype.is_decimal():
         return _from_array(name, column.cast(nw.Float64).to_numpy(), told)
     if dtype == nw.Boolean:
-        return Cells(name, column.fill_null(False).to_numpy().astype(bool), column.is_null().to_numpy())
+        return ColumnCells(name, column.fill_null(False).to_numpy().astype(bool), column.is_null().to_numpy())
     if dtype in (nw.Categorical, nw.Enum):
         return _from_objects(name, _plain_categories(name, column), told or "categorical")
     return _from_objects(name, _objects(name, column), told)
 
 
-def _from_array(name: str, values: np.ndarray, told: Kind | None) -> Cells:
+def _from_array(name: str, values: np.ndarray, told: Kind | None) -> ColumnCells:
     kind = values.dtype.kind
     if kind == "c":
         raise ValueError(_no_complex(name))
     if kind == "f":
         values = values.astype(np.float64)
-        return Cells(name, values, np.isnan(values))
+        return ColumnCells(name, values, np.isnan(values))
     if kind in "iub":
-        return Cells(name, values, np.zeros(len(values), dtype=bool))
+        return ColumnCells(name, values, np.zeros(len(values), dtype=bool))
     if kind in "mM":  # cell by cell: as objects numpy gives nanoseconds as whole numbers
         return _from_objects(name, np.fromiter(values, dtype=object, count=len(values)), told)
     return _from_objects(name, values.astype(object), told)
@@ -92,7 +92,7 @@ def _plain_categories(name: str, column: nw.Series) -> np.ndarray:
     return values
 
 
-def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> Cells:
+def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> ColumnCells:
     groups = _groups(values)
     missing = _missing(values, groups)
     present = set(np.unique(groups[~missing]).tolist())
@@ -107,7 +107,7 @@ def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> Cells:
     if told == "categorical":
         if {_TRUTH, _NUMBER} <= present:
             _refuse_mixture(name, values, rows_of(_TRUTH)[0], rows_of(_NUMBER)[0], _ONE_TYPE)
-        return Cells(name, _times_as_text(values, rows_of(_TIME)), missing)
+        return ColumnCells(name, _times_as_text(values, rows_of(_TIME)), missing)
     if _TIME in present:
         first = rows_of(_TIME)[0]
         raise TypeError(
@@ -121,7 +121,7 @@ def _from_objects(name: str, values: np.ndarray, told: Kind | None) -> Cells:
         remedy = f"{_ONE_TYPE}, or {declare(name, 'categorical')}" if may_be_told else _ONE_TYPE
         firsts = sorted(rows_of(group)[0] for group in present)
         _refuse_mixture(name, values, firsts[0], firsts[1], remedy)
-    return Cells(name, _typed_array(name, values, missing, present), missing)
+    return ColumnCells(name, _typed_array(name, values, missing, present), missing)
 
 
 def _group(kind: type) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from partita.table.cells import Cells, read_cells
+from partita.table.cells import ColumnCells, read_cells
 from partita.table.schema import LARGEST_WHOLE, Column, Kind, Schema
 from partita.table.text_codes import text_codes
 from partita.table.units import center_and_scale, to_standard
@@ -105,13 +105,13 @@ def encode_numeric(reading: Reading, column: Column) -> np.ndarray:
     return to_standard(reading.values, column)
 
 
-def _as_floats(cells: Cells) -> np.ndarray:
+def _as_floats(cells: ColumnCells) -> np.ndarray:
     values = cells.values.astype(np.float64)
     values[cells.missing] = np.nan  # one bit pattern, whatever nan came in
     return values
 
 
-def _as_counts(cells: Cells) -> np.ndarray:
+def _as_counts(cells: ColumnCells) -> np.ndarray:
     values = np.where(cells.missing, 0, cells.values.astype(np.float64))
     bad = np.flatnonzero((values < 0) | (values != np.floor(values)) | (values > LARGEST_WHOLE))
     if len(bad):
@@ -126,7 +126,7 @@ def _as_counts(cells: Cells) -> np.ndarray:
     return counts
 
 
-def _factorise(cells: Cells) -> tuple[np.ndarray, tuple]:
+def _factorise(cells: ColumnCells) -> tuple[np.ndarray, tuple]:
     """Codes by first appearance (numbers: by size) and the distinct values; cost O(n), numbers O(n log n)."""
     codes = np.full(len(cells.values), -1, dtype=np.int64)
     present = cells.values[~cells.missing]
@@ -180,7 +180,7 @@ def _dropped_column(column: Column, values: np.ndarray) -> Column:
     return replace(column, center=float(values[0]) if len(values) else math.nan, scale=1.0)
 
 
-def _refuse_infinite(cells: Cells) -> None:
+def _refuse_infinite(cells: ColumnCells) -> None:
     rows = np.flatnonzero(_is_infinite(cells.values) & ~cells.missing)
     if len(rows):
         it, cell = ("it", "cell") if len(rows) == 1 else ("them", "cells")

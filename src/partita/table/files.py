@@ -77,6 +77,13 @@ def read_file(
     ValueError
         An empty or damaged file, no rows, lines of different lengths, text that is not UTF-8, other formats,
         repeated column names.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("people.csv").write_text("age;town\\n41;Ulm\\n;Bonn\\n")
+    >>> read_file("people.csv").to_pydict()
+    {'age': [41, None], 'town': ['Ulm', 'Bonn']}
     """
     table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"), categories, max_unpacked)
     refuse_repeated(table.column_names)

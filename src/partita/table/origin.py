@@ -34,6 +34,26 @@ class Origin:
                 f"The frame library of a table must be one of {', '.join(LIBRARIES)}, or None; got {self.library!r}."
             )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionary that survives JSON; an index of other cells than text and numbers is left out."""
+        index = None if self.index is None else [_plain(cell) for cell in self.index.tolist()]
+        if index is not None and not all(isinstance(cell, str | int | float) for cell in index):
+            index = None
+        name = getattr(self.index, "name", None)
+        return {"library": self.library, "index": index, "index_name": name if isinstance(name, str) else None}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], n_rows: int) -> "Origin":
+        """Origin written by ``to_dict``, of so many rows; without its index where pandas is not installed."""
+        index = content["index"]
+        if index is not None and (content["library"] != "pandas" or len(index) != n_rows):
+            raise ValueError("the row index is not that of a pandas frame with as many rows")
+        if index is None or find_spec("pandas") is None:
+            return cls(content["library"])
+        import pandas as pd
+
+        return cls("pandas", pd.Index(index, name=content["index_name"]))
+
     def frame_like(self, columns: Mapping[str, np.ndarray], *, index: Sequence[Any] | None = None) -> Any:
         """Frame of the same library with these columns.
 
@@ -55,6 +75,10 @@ class Origin:
 def first_installed(*libraries: str | None) -> str:
     """The first of these libraries that is installed; None is passed over."""
     return next(library for library in libraries if library is not None and find_spec(library) is not None)
+
+
+def _plain(cell: Any) -> Any:
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def _arrays(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -1,5 +1,5 @@
 """One partition from many draws: losses, and the search for the partition of least expected loss."""
 
-from partita.posterior.estimate.point_estimate import Estimate, Options, estimate, estimate_given
+from partita.posterior.estimate.point_estimate import Estimate, EstimateOptions, estimate, estimate_given
 
-__all__ = ["Estimate", "Options", "estimate", "estimate_given"]
+__all__ = ["Estimate", "EstimateOptions", "estimate", "estimate_given"]

@@ -47,6 +47,12 @@ def least_expected(
     are carried from candidate to candidate, so the cost is draws x (atoms + atoms that differ between
     successive candidates + candidates x K^2). If that exceeds ``EXACT_WORK``, all candidates are first
     scored against about 100 draws evenly spaced in weight, and the 32 best of them against all.
+
+    Examples
+    --------
+    >>> best, losses = least_expected([[0, 0, 1, 1], [0, 0, 0, 1]], [[0, 0, 1, 1], [0, 1, 2, 2]])
+    >>> best, losses.round(3)
+    (0, array([0.173, 0.997]))
     """
     given = Partitions(draws).flat
     tried = np.asarray(Partitions(np.atleast_2d(np.asarray(candidates))))
@@ -59,7 +65,14 @@ def least_expected(
 
 
 def losses_to_draws(loss: str | Loss, labels: Any, partitions: Partitions) -> np.ndarray:
-    """Loss of one labelling from every draw, (n_draws,), over the objects that both label. Cost O(draws x objects)."""
+    """Loss of one labelling from every draw, (n_draws,), over the objects that both label. Cost O(draws x objects).
+
+    Examples
+    --------
+    >>> from partita import Partitions
+    >>> losses_to_draws("vi", [0, 0, 1, 1], Partitions([[0, 0, 1, 1], [0, 1, 2, 2]])).round(3)
+    array([0.   , 0.347])
+    """
     measure = loss_from(loss)
     if not measure.of_two:
         raise ValueError(f"{measure!r} compares a partition with all draws together: choose another, for example 'vi'.")

@@ -126,11 +126,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Options:
-    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded.
-
-    After the ``deadline``, a reading of `partita.running.clock.running_seconds`, no start but the first is begun.
-    """
+class EstimateOptions:
+    """How to search: see `Posterior.estimate`. ``runs`` of None is what can be afforded."""
 
     max_clusters: int | str | None = None
     min_size: int | None = None
@@ -138,7 +135,6 @@ class Options:
     runs: int | None = 16
     n_jobs: int | None = -1
     random_state: Any = 0
-    deadline: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse values outside their range, whatever the search will need of them."""
@@ -176,13 +172,16 @@ def estimate(
     partitions: Partitions,
     weights: np.ndarray,
     loss: Any,
-    options: Options,
+    options: EstimateOptions,
     *,
     entropy: float = 0.0,
     resample: bool = False,
     groups: np.ndarray | None = None,
+    crew: Crew | None = None,
 ) -> Estimate:
     """Find a partition of least expected loss; see `Posterior.estimate`.
+
+    When the ``crew`` is over, no start but the first is begun.
 
     Objects of equal number in ``groups`` stay together. Under VI and Binder's loss they move as one: the first run
     starts from the best of the draws after every group has moved to the cluster that holds most of it. Under other
@@ -199,7 +198,7 @@ def estimate(
     units = np.arange(len(draws.counts))
     if groups is not None:
         draws, units = _parted(draws, groups)
-    estimation = _Estimation(measure, draws, units, replace(options, random_state=seed))
+    estimation = _Estimation(measure, draws, units, replace(options, random_state=seed), crew or Crew(options.n_jobs))
     limits = options.limits(estimation.n_objects, n_labels(draws.labels))
     estimated = estimation.estimate(limits, effective_draws(used))
     if options.max_clusters is None and estimated.n_clusters == estimation.n_objects > 1 and estimated.diffuse:
@@ -231,12 +230,13 @@ def estimate_given(
 
 @dataclass(frozen=True)
 class _Estimation:
-    """A loss, draws, the units of their atoms that stay together, and how to search."""
+    """A loss, draws, the units of their atoms that stay together, how to search, and by whom."""
 
     loss: Loss
     draws: Condensed
     units: np.ndarray
-    options: Options
+    options: EstimateOptions
+    crew: Crew
 
     @property
     def n_objects(self) -> int:
@@ -283,7 +283,7 @@ class _Estimation:
             min_support=options.min_support,
             runs=options.runs,
             seed=options.seed(),
-            crew=Crew(options.n_jobs, deadline=options.deadline),
+            crew=self.crew,
         )
 
     def _best_of(self, answers: list[np.ndarray], limits: Limits) -> SearchResult:

@@ -129,7 +129,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("at_once", [1, 1 << 20])
     def test_a_frame_of_every_kind_is_read_as_mixture_reads_it(self, posterior, monkeypatch, at_once):
-        monkeypatch.setattr("partita.model.costs._NUMBERS_AT_ONCE", at_once)
+        monkeypatch.setattr("partita.posterior.costs._NUMBERS_AT_ONCE", at_once)
         rng = np.random.default_rng(3)
         frame = pd.DataFrame({"x": rng.normal(size=N) * 7, "c": list("abcabcababaa")})
         found = posterior.costs(table=frame)

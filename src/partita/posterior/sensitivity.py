@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from partita.files.json_options import record_of
-from partita.model.recorded import prior_of_draws, refuse_weighted_rows
 from partita.parameters import is_number
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes
 from partita.posterior.entropy import are_few, reweighted, tilted_weights, warn_if_few
 from partita.posterior.posterior import Posterior
+from partita.posterior.recorded import prior_of_draws, refuse_weighted_rows
 from partita.priors import DirichletProcess, PitmanYor, Prior
 
 

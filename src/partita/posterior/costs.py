@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from partita.families import family_from
-from partita.model.model import Model
-from partita.model.recorded import prior_of_draws, refuse_weighted_rows
+from partita.families.automatic import family_from
+from partita.families.base import Conjugate
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes
 from partita.posterior.posterior import Posterior
+from partita.posterior.recorded import prior_of_draws, refuse_weighted_rows
 from partita.priors import DirichletProcess, PitmanYor, Prior
 from partita.table import Table
 
@@ -57,7 +57,7 @@ def costs(posterior: Posterior, prior: Any, family: Any, table: Any) -> Costs:
     partition = partition_costs(chosen, clusters, _concentrations(chosen, posterior))
     if table is None:
         return Costs(partition, None, None, partition)
-    likelihood, base = _parameter_costs(_model(posterior, chosen, family, table), posterior)
+    likelihood, base = _parameter_costs(*_model(posterior, family, table), posterior)
     return Costs(partition, likelihood, base, partition + likelihood + base)
 
 
@@ -93,8 +93,8 @@ def _concentrations(prior: Prior, posterior: Posterior) -> np.ndarray:
     return posterior.traces["concentration"].ravel()
 
 
-def _model(posterior: Posterior, prior: Prior, family: Any, table: Any) -> Model:
-    """The likelihood, its open numbers filled in from the rows that some draw labels."""
+def _model(posterior: Posterior, family: Any, table: Any) -> tuple[Conjugate, Any]:
+    """The likelihood, its open numbers filled in from the rows that some draw labels, and all rows as it reads them."""
     read = Table.read(table)
     if read.n_rows != posterior.n_objects:
         raise ValueError(f"The table has {read.n_rows} rows and the draws {posterior.n_objects} objects.")
@@ -106,20 +106,20 @@ def _model(posterior: Posterior, prior: Prior, family: Any, table: Any) -> Model
             "Rows with missing cells have no likelihood cost under a full covariance: use "
             "family=Gaussian(covariance='diag'), or leave these rows out of draws and table."
         )
-    return Model(likelihood, prior, read, np.ones(read.n_rows, dtype=np.int64))
+    return likelihood, likelihood.rows(read)
 
 
-def _parameter_costs(model: Model, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
+def _parameter_costs(model: Conjugate, rows: Any, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Likelihood and base cost (n_draws,) of every draw, some draws at a time."""
-    rows, n_clusters = model.likelihood.rows(model.table), posterior.partitions.n_clusters()
+    n_clusters = posterior.partitions.n_clusters()
     step = max(1, _NUMBERS_AT_ONCE // (int(n_clusters.max()) * model.n_stats))
     parts = []
     for start in range(0, posterior.n_draws, step):
         some = slice(start, start + step)
         drawn = zip(posterior.draws[some].astype(np.int64), n_clusters[some])
-        stats = np.vstack([model.stats_of(rows, labels, k) for labels, k in drawn])
-        params = model.likelihood.map_params(stats)
-        logs = model.likelihood.summed_log_likelihood(stats, params), model.likelihood.log_prior_density(params)
+        stats = np.vstack([model.labelled_stats(rows, labels, k) for labels, k in drawn])
+        params = model.map_params(stats)
+        logs = model.summed_log_likelihood(stats, params), model.log_prior_density(params)
         draw = np.repeat(np.arange(len(n_clusters[some])), n_clusters[some])
         parts.append([-np.bincount(draw, weights=log, minlength=len(n_clusters[some])) for log in logs])
     likelihood, base = np.concatenate(parts, axis=1)
