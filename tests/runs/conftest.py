@@ -79,3 +79,13 @@ def table(tmp_path):
     path = tmp_path / "things.csv"
     path.write_text("\n".join(two_groups()) + "\n")
     return path
+
+
+@pytest.fixture
+def votes(tmp_path):
+    """A CSV file of five clusterings of 40 objects in two groups."""
+    rng, truth = np.random.default_rng(0), np.arange(40) % 2
+    columns = [np.where(rng.random(40) < 0.05, 1 - truth, truth) for _ in range(5)]
+    path = tmp_path / "votes.csv"
+    np.savetxt(path, np.column_stack(columns), fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
+    return path

@@ -163,7 +163,7 @@ def test_a_row_without_cells_is_flagged(table, partita, tmp_path):
     assert "no observed cell (row 60)" in done.out
     rows = rows_of(tmp_path / "out" / "labels.csv")
     assert [row["empty"] for row in rows[-2:]] == ["False", "True"]
-    assert json.loads((tmp_path / "out" / "summary.json").read_text())["n_empty_rows"] == 1
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["n_empty"] == 1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -16,7 +17,8 @@ from tests.volumes import long
 
 import partita as package
 from partita.consensus import NBCE
-from partita.priors import FiniteMixtures, PitmanYor
+from partita.priors import PRIORS, DirichletProcess, FiniteMixtures, PitmanYor
+from partita.runs.consensus import ConsensusRequest
 from partita.runs.manifest import MANIFEST
 
 FILES = ["labels.csv", "agreement.csv", "summary.json", "posterior.partita", "coclustering.png"]
@@ -136,7 +138,18 @@ class TestRun:
         nats = {row["clustering"]: float(row["nats"]) for row in rows_of(finished[0] / "agreement.csv")}
         assert summary["agreement"] == pytest.approx(nats, rel=1e-7)
         assert (summary["method"], summary["request"]["id"], summary["seed"]) == ("nbce", "name", 4)
-        assert {"n_missing", "n_unlabelled", "converged", "stopped", "warnings", "seconds", "version"} <= summary.keys()
+        assert {
+            "n_missing",
+            "n_empty",
+            "diffuse",
+            "groups_verdict",
+            "support",
+            "converged",
+            "stopped",
+            "warnings",
+            "seconds",
+            "version",
+        } <= summary.keys()
 
     def test_model_and_picture(self, finished):
         model = package.load(finished[0] / "posterior.partita")
@@ -191,7 +204,7 @@ def test_the_same_seed_gives_the_same_bytes(file, partita, tmp_path):
     assert {**about(tmp_path / "one"), "seconds": 0} == {**about(tmp_path / "two"), "seconds": 0}
 
 
-@pytest.mark.parametrize("prior", ["stick-breaking", "finite-dirichlet", "dirichlet-process"])
+@pytest.mark.parametrize("prior", ["stick-breaking", "finite-dirichlet"])
 def test_options_take_effect(file, partita, tmp_path, prior):
     arguments = ["--prior", prior, "--components", "7", "--concentration", "0.5", "--pseudocount", "0.3", "--quiet"]
     done = partita("consensus", file, "--ignore", "name,noise", "--out", tmp_path / "out", *arguments, *QUICK)
@@ -205,11 +218,11 @@ def test_options_take_effect(file, partita, tmp_path, prior):
     assert "noise" not in about(tmp_path / "out")["agreement"]
 
 
-@pytest.mark.parametrize(("engine", "words"), [("vb", "variational"), ("cvb", "collapsed variational")])
+@pytest.mark.parametrize(("engine", "words"), [("vb", "Variational"), ("cvb", "Collapsed variational")])
 def test_approximations_say_that_they_are(file, partita, tmp_path, engine, words):
     done = partita("consensus", file, "--id", "name", "--engine", engine, "--out", tmp_path / "out")
     assert done.code == 0, done.err
-    assert f"\nBy {words} Bayes: probabilities and confidence are those of an approximation" in done.out
+    assert f"\n{words} Bayes: probabilities and confidence are those of an approximation" in done.out
     assert "--engine gibbs samples instead" in done.out
     assert "chains of" not in done.out
     assert labels_in(tmp_path / "out") == TRUTH.tolist()
@@ -230,15 +243,32 @@ def test_the_older_word_for_an_engine_gives_the_same_answer_and_is_hidden(file, 
 
 
 @pytest.mark.parametrize(
-    ("prior", "kind"), [("dp", "dirichlet-process"), ("pitman-yor", PitmanYor), ("finite-mixtures", FiniteMixtures)]
+    ("prior", "kind"), [("dp", DirichletProcess), ("pitman-yor", PitmanYor), ("finite-mixtures", FiniteMixtures)]
 )
 def test_priors_have_the_names_that_they_have_for_tables(file, partita, tmp_path, prior, kind):
     arguments = ["--prior", prior, "--concentration", "0.5", "--ignore", "name", "--out", tmp_path / "out", *QUICK]
     assert partita("consensus", file, *arguments).code == 0
     model = package.load(tmp_path / "out" / "posterior.partita")
-    assert model.prior == (kind if isinstance(kind, str) else kind(concentration=0.5))
-    assert model._model.prior.concentration == 0.5
+    assert model.prior == kind.name
+    assert model._model.prior == kind(concentration=0.5)
     assert labels_in(tmp_path / "out") == TRUTH.tolist()
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_the_concentration_of_every_prior_is_learned_unless_it_is_given(prior):
+    assert ConsensusRequest(Path("v.csv"), prior=prior).model()._options().prior.learns_concentration
+    fixed = ConsensusRequest(Path("v.csv"), prior=prior, concentration=0.5).model()._options().prior
+    assert fixed.concentration == 0.5
+
+
+def test_what_the_draws_must_say_for_a_group_can_be_asked_for(file, partita, tmp_path):
+    asked = ["--loss", "binder", "--entropy", "1", "--min-size", "12", "--max-clusters", "n", "--min-support", "0"]
+    arguments = ["--ignore", "name", "--out", tmp_path / "out", *asked, *QUICK]
+    assert partita("consensus", file, *arguments).code == 0
+    model = package.load(tmp_path / "out" / "posterior.partita")
+    assert (model.loss, model.entropy, model.min_size, model.max_clusters) == ("binder", 1.0, 12, "n")
+    assert model.min_support == about(tmp_path / "out")["request"]["min_support"] == 0.0
+    assert np.bincount(model.labels_).min() >= 12
 
 
 def test_the_best_and_the_least_of_many_clusterings_are_named(partita, tmp_path):

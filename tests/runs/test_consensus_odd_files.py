@@ -69,7 +69,7 @@ class TestOdd:
         labels, summary, agreement = answer(columns)
         assert labels[:60] == TRUTH.tolist()
         assert [row["empty"] for row in rows_of(tmp_path / "out" / "labels.csv")[-2:]] == ["False", "True"]
-        assert (summary["n_unlabelled"], summary["n_missing"]) == (1, 3)
+        assert (summary["n_empty"], summary["n_missing"]) == (1, 3)
         assert any("no label in any clustering (row 60)" in warning for warning in summary["warnings"])
         assert {row["n_labelled"] for row in agreement.values()} == {"60"}
 
@@ -137,12 +137,12 @@ class TestRefusals:
                 ["--method", "nbce-vb", "--engine", "cvb"],
                 "--method nbce-vb is --engine vb; got --engine cvb too",
             ),
-            (["--prior", "pitman-yor", "--engine", "vb"], "--engine vb runs --prior dp, finite-dirichlet or stick-br"),
+            (["--prior", "pitman-yor", "--engine", "vb"], "--engine vb runs --prior dirichlet-process, finite-dir"),
             (
                 ["--method", "nbce_vb"],
                 r"--method must be one of 'nbce', 'nbce-vb', 'nbce-cvb'.*Did you mean 'nbce-vb'\?",
             ),
-            (["--prior", "stick-braking"], r"prior must be one of 'stick-breaking'.*Did you mean 'stick-breaking'\?"),
+            (["--prior", "stick-braking"], r"prior must be one of 'dirichlet-.*Did you mean 'stick-breaking'\?"),
             (["--components", "0"], "--components"),
             (["--components", "many"], "--components"),
             (["--concentration", "0"], r"--concentration must be a positive number; got 0\.0"),

@@ -98,9 +98,12 @@ def interrupt_without_end():
 
 @pytest.mark.parametrize(
     "how",
-    ["interrupt()", pytest.param("threading.Thread(target=interrupt_without_end, daemon=True).start()", marks=long)],
+    [
+        "interrupt(); interrupt()",
+        pytest.param("threading.Thread(target=interrupt_without_end, daemon=True).start()", marks=long),
+    ],
 )
-def test_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
+def test_a_second_ctrl_c_while_the_answer_is_made_gives_up_quietly(warm, tmp_path, how):
     making = (
         f"{AT_ONCE}def answer(*rest, **options):\n    {how}\n    threading.Event().wait()\n"
         "sampler.estimate = answer\nmain()\n"

@@ -29,13 +29,13 @@ def labels_in(path):
 
 
 @pytest.mark.parametrize(
-    ("engine", "words"), [("vb", "variational Bayes"), ("cvb", "collapsed variational Bayes"), ("em", "EM")]
+    ("engine", "words"), [("vb", "Variational Bayes"), ("cvb", "Collapsed variational Bayes"), ("em", "EM")]
 )
 def test_engines_that_do_not_sample_say_so_and_have_no_chains(things, partita, tmp_path, engine, words):
     out = tmp_path / "out"
     done = partita("cluster", things, "--id", "id", "--engine", engine, "--out", out)
     assert done.code == 0, done.err
-    assert f"\nBy {words}" in done.out
+    assert f"\n{words}: " in done.out
     assert "mostly surer than it should be; --engine gibbs samples instead." in done.out
     assert "chain" not in done.out
     assert "R-hat" not in done.out
@@ -86,16 +86,17 @@ def test_em_tries_no_more_groups_than_rows(partita, tmp_path):
         (["--engine", "variational"], "--engine must be one of 'gibbs', 'vb', 'cvb', 'em'; got 'variational'."),
         (
             ["--engine", "vb", "--prior", "pitman-yor"],
-            "--engine vb runs --prior dp, finite-dirichlet or stick-breaking; got 'pitman-yor'."
+            "--engine vb runs --prior dirichlet-process, finite-dirichlet, stick-breaking; got 'pitman-yor'."
             " --engine gibbs runs every prior.",
         ),
         (
             ["--engine", "cvb", "--prior", "finite-mixtures"],
-            "--engine cvb runs --prior dp, finite-dirichlet or stick-breaking; got 'finite-mixtures'."
+            "--engine cvb runs --prior dirichlet-process, finite-dirichlet, stick-breaking; got 'finite-mixtures'."
             " --engine gibbs runs every prior.",
         ),
-        (["--engine", "em", "--prior", "dp"], "it has no prior of their number. Leave out --prior and"),
-        (["--engine", "em", "--expected-clusters", "3"], "it has no prior of their number. Leave out --prior and"),
+        (["--engine", "em", "--prior", "dp"], "it has no prior of their number. Leave out --prior, --exp"),
+        (["--engine", "em", "--expected-clusters", "3"], "it has no prior of their number. Leave out --prior, --exp"),
+        (["--engine", "em", "--components", "3"], "--expected-clusters and --components, or take another engine."),
     ],
 )
 def test_what_an_engine_cannot_run_is_refused_in_one_sentence(things, partita, tmp_path, arguments, words):
@@ -116,8 +117,5 @@ def test_the_expected_number_of_groups_is_read_by_the_variational_engines(things
 def test_an_engine_out_of_time_says_so(things, partita, tmp_path):
     done = partita("cluster", things, "--id", "id", "--engine", "vb", "--max-time", "1e-9", "--out", tmp_path / "out")
     assert done.code == 0
-    assert (
-        "Warning: Variational inference had not converged when max_time=1e-09 was reached, after 1 iteration"
-        in done.out
-    )
+    assert "Warning: Variational Bayes had not converged when max_time=1e-09 was reached, after 1 iteration" in done.out
     assert summary_in(tmp_path / "out")["converged"] is False

@@ -6,6 +6,7 @@ import pytest
 
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 from partita.runs.cluster import ClusterRequest
+from partita.runs.consensus import ConsensusRequest
 from partita.runs.options import draws_of, types_of, words_of
 
 
@@ -66,11 +67,26 @@ def test_priors_that_have_a_limit(name, kind):
     assert asked(components=30, expected_clusters=6).expected_clusters(200) == pytest.approx(6, rel=1e-6)
 
 
-def test_a_limit_for_a_prior_that_has_none():
-    with pytest.raises(ValueError, match="--components limits --prior stick-breaking and finite-dirichlet; dp has no"):
-        ClusterRequest(Path("t.csv"), {}, components=7).prior_for(10)
+@pytest.mark.parametrize("prior", ["dp", "dirichlet-process", "pitman-yor", "finite-mixtures"])
+def test_a_limit_for_a_prior_that_has_none_when_it_is_sampled(prior):
+    words = f"--components limits --prior finite-dirichlet, stick-breaking; {prior} has no limit when it is sampled"
+    with pytest.raises(ValueError, match=words):
+        ClusterRequest(Path("t.csv"), {}, prior=prior, components=7).prior_for(10)
+    with pytest.raises(ValueError, match=words):
+        ConsensusRequest(Path("t.csv"), prior=prior, components=7).model()
+
+
+@pytest.mark.parametrize("engine", ["vb", "cvb"])
+def test_an_approximation_has_a_limit_for_every_prior(engine):
+    table = ClusterRequest(Path("t.csv"), {}, prior="dp", components=7, engine=engine).mixture_for(20)
+    assert (table.prior, table.engine.truncation) == (DirichletProcess(), 7)
+    labels = ConsensusRequest(Path("t.csv"), prior="dp", components=7, engine=engine).model()
+    assert labels._options().prior.n_components == table._options().prior.n_components == 7
 
 
 def test_an_unknown_prior_gets_the_nearest_name():
-    with pytest.raises(ValueError, match=r"--prior must be one of 'dp', .*got 'pitman_yor'. Did you mean 'pitman-yor'"):
+    with pytest.raises(
+        ValueError,
+        match=r"--prior must be one of 'dirichlet-process', .*'dp'; got 'pitman_yor'. Did you mean 'pitman-yor'",
+    ):
         ClusterRequest(Path("t.csv"), {}, prior="pitman_yor").prior_for(10)

@@ -112,7 +112,7 @@ class TestRun:
         assert "Warning: 1 object is labelled in no draw (4)" in done.out
         row = rows_of(tmp_path / "out" / "labels.csv")[4]
         assert (row["label"], row["confidence"], row["runner_up"]) == ("-1", "", "-1")
-        assert about(tmp_path / "out")["n_unlabelled"] == 1
+        assert about(tmp_path / "out")["n_empty"] == 1
 
 
 def test_every_form_of_the_same_draws_gives_the_same_labels(draws, partita, tmp_path):

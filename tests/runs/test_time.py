@@ -12,8 +12,8 @@ from partita.priors import PitmanYor
 from partita.runs import forecast
 from partita.runs.cluster import ClusterRequest
 from partita.runs.consensus import ConsensusRequest
-from partita.runs.fits import Input, Run
-from partita.runs.forecast import Approximation, Watch, round_seconds
+from partita.runs.fits import Fit, Input
+from partita.runs.forecast import Approximation, Pace, round_seconds
 from partita.runs.options import MAX_TIME, seconds_of
 from partita.runs.words import advice, budget_in_words
 from partita.table import Table
@@ -43,7 +43,7 @@ def test_the_limit_is_said_beforehand_and_in_the_help(partita):
 def ended(stopped, request=REQUEST, *, converged=False, faster=""):
     posterior = SimpleNamespace(provenance={"stopped": stopped}, partitions=np.zeros((4, 30, 2)))
     model = SimpleNamespace(converged_=converged, posterior_=posterior)
-    return Run(Input(request, None, None, []), model, 1.0, [], faster)
+    return Fit(Input(request, None, None, []), model, 1.0, [], faster)
 
 
 def test_a_larger_limit_is_advised_only_where_the_limit_stopped_it():
@@ -75,7 +75,7 @@ def test_nothing_is_advised_after_ctrl_c_or_agreement_or_to_an_approximation():
 
 def test_a_prior_that_vb_cannot_run_is_advised_away():
     request = ClusterRequest(Path("t.csv"), {}, prior="pitman-yor")
-    assert "--engine vb --prior dp approximates" in advice(ended("max_time", request))
+    assert "--engine vb --prior dirichlet-process approximates" in advice(ended("max_time", request))
 
 
 # --- what is said early ---------------------------------------------------------------------------
@@ -91,10 +91,10 @@ def clock(monkeypatch):
 def told(clock, *, per_sweep, max_time=100.0, automatic=True, n_sweeps=5000):
     """When, in sweeps, and what is told of chains of such sweeps."""
     found = []
-    watch = Watch(max_time, automatic, lambda *news: found.append(news))
+    pace = Pace(max_time, automatic, lambda *news: found.append(news))
     for sweep in range(1, 40):
         clock.now += per_sweep
-        watch(Progress(0, sweep, n_sweeps, 3, sweep * per_sweep, 4, 1.0))
+        pace(Progress(0, sweep, n_sweeps, 3, sweep * per_sweep, 4, 1.0))
     return found
 
 

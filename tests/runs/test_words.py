@@ -10,7 +10,7 @@ import pytest
 from partita import Mixture, Posterior
 from partita.runs.cluster import ClusterRequest
 from partita.runs.column_words import describe_input
-from partita.runs.fits import Input, Run
+from partita.runs.fits import Fit, Input
 from partita.runs.words import chances_in_words
 from partita.table import Table
 
@@ -23,7 +23,7 @@ pytestmark = [
 def run_of(x):
     table = Table.read(np.asarray(x, dtype=float))
     given = Input(ClusterRequest(Path("t.csv"), {}), table, None, [])
-    return Run(given, Mixture(family="gaussian", chains=2, draws=30, random_state=0).fit(table), 1.0)
+    return Fit(given, Mixture(family="gaussian", chains=2, draws=30, random_state=0).fit(table), 1.0)
 
 
 def said_of(run):

@@ -5,33 +5,33 @@ from typing import Any
 import numpy as np
 from scipy.stats import entropy
 
-from partita.runs.fits import Run
+from partita.runs.fits import Fit
 from partita.runs.section import Section
 from partita.runs.words import short
 
 MOST_AGREEMENTS = 6  # named: all, or half as many of the best and of the least
 
 
-def agreement_section(run: Run, file: str) -> Section:
+def agreement_section(fit: Fit, file: str) -> Section:
     """The agreement in words, in nats for programs, and as a table with a line per base clustering."""
-    table = agreement_table(run)
+    table = agreement_table(fit)
     nats = dict(zip(table["clustering"], table["nats"].tolist()))
     return Section("agreement", _agreement_in_words(table), {"agreement": nats}, {file: table})
 
 
-def agreement_table(run: Run) -> dict[str, Any]:
+def agreement_table(fit: Fit) -> dict[str, Any]:
     """Columns with a cell per base clustering, in the order of the file.
 
     ``n_clusters`` labels occur, ``n_labelled`` objects have one; ``nats`` are `NBCE.base_agreement_`, and ``entropy``
     those per object of the labels by themselves, which a consensus hardly saves more than.
     """
-    columns = run.input.table.schema.columns
-    sizes = [np.bincount(codes[codes >= 0], minlength=1) for codes in run.input.table.codes.T]
+    columns = fit.input.table.schema.columns
+    sizes = [np.bincount(codes[codes >= 0], minlength=1) for codes in fit.input.table.codes.T]
     return {
         "clustering": [column.name for column in columns],
         "n_clusters": np.array([len(column.levels) for column in columns]),
         "n_labelled": np.array([int(one.sum()) for one in sizes]),
-        "nats": run.model.base_agreement_,
+        "nats": fit.model.base_agreement_,
         "entropy": np.array([entropy(one) if one.any() else 0.0 for one in sizes]),
     }
 

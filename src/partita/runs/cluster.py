@@ -3,22 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from partita.runs import options
 from partita.runs.command import carry_out_words, command
 from partita.runs.console import collecting
-from partita.runs.fits import MOST_COMPONENTS, FitRequest, Input, Run, has_limit, refuse_unknown, set_aside
+from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, refuse_unknown, set_aside
 from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
 
 if TYPE_CHECKING:
+    from partita.engines import Engine
     from partita.mixture import Mixture
     from partita.priors import Prior
 
 PROFILE = "profile.csv"
-MOST_TRIED = 10  # components that EM chooses among
+MOST_TRIED = 10  # components that an engine which must be told their number chooses among
 
 
 @command
@@ -44,11 +45,9 @@ def cluster(
         ),
     ] = None,
     expected_clusters: Annotated[
-        float | None, typer.Option(help="How many groups the prior expects; default: learned from the table.")
+        float | None, typer.Option(help="How many groups the prior expects; default: learned, but for finite-mixtures.")
     ] = None,
-    components: Annotated[
-        int | None, typer.Option(min=1, help="The most groups of stick-breaking or finite-dirichlet; default: 100.")
-    ] = None,
+    components: options.Components = None,
     engine: Annotated[
         str,
         typer.Option(help="gibbs (samples), vb or cvb (approximate, faster), or em (1 to 10 groups, chosen by BIC)."),
@@ -115,7 +114,10 @@ class ClusterRequest(FitRequest):
 
     command: ClassVar[str] = "partita cluster"
     files: ClassVar[tuple[str, ...]] = (LABELS, SUMMARY, PROFILE, MODEL, PICTURE)
-    default_prior: ClassVar[str] = "dp"
+    default_prior: ClassVar[str] = "dirichlet-process"
+    tells_number: ClassVar[bool] = True
+    noun: ClassVar[str] = "row"
+    source: ClassVar[str] = "This table does"
 
     def read(self) -> Input:
         """Read the file, learn its columns, and check the options of the model."""
@@ -133,38 +135,40 @@ class ClusterRequest(FitRequest):
         return Input(self, replace(table, origin=Origin()), ids, said, model)
 
     def mixture_for(self, n_rows: int, n_empty: int = 0) -> "Mixture":
-        """The model of a table of this many rows, some without any cell; it runs on all cores."""
-        from partita.engines import EM, ENGINES
+        """The model of a table of this many rows, some without any cell."""
         from partita.mixture import Mixture
-        from partita.parameters import choose
 
-        kind = choose("--engine", self.engine, ENGINES)
-        estimating = ("n_clusters", "loss", "entropy", "max_clusters", "min_size", "min_support")
         model = Mixture(
-            engine=EM(select="bic") if kind is EM else kind(),
+            engine=self.engine_for(),
             prior=self.prior_for(n_rows, n_empty),
-            n_jobs=-1,
-            random_state=self.seed,
-            **{name: getattr(self, name) for name in ("chains", "draws", "max_time", *estimating)},
+            n_clusters=self.n_clusters,
+            **self.fit_options,
         )
         model.check()
         return model
 
+    def engine_for(self) -> "Engine":
+        """The engine; one that must be told the number of groups chooses it, and one that truncates has its limit."""
+        from partita.priors.named import has_limit
+
+        engine = self.engine_kind()
+        if not engine.finds_number:
+            return engine.set_params(select="bic")
+        if engine.truncates and self.components is not None and not has_limit(self.prior_kind):
+            return engine.set_params(truncation=self.components)
+        return engine
+
     def prior_for(self, n_rows: int, n_empty: int = 0) -> "Prior":
         """The prior, for a table of this many rows; refused where the engine does not run it."""
         from partita.priors import FiniteDirichlet
+        from partita.priors.named import has_limit
 
-        kind: Any = self.prior_kind
-        if self.components is not None and not has_limit(kind):
-            raise ValueError(
-                f"--components limits --prior stick-breaking and finite-dirichlet; {self.prior or self.default_prior}"
-                " has no limit. Leave it out, or ask for --max-clusters."
-            )
-        if self.engine == "em":
-            if self.prior is not None or self.expected_clusters is not None:
+        kind = self.prior_kind
+        if not self.engine_kind.finds_number:
+            if (self.prior, self.expected_clusters, self.components) != (None, None, None):
                 raise ValueError(
-                    f"--engine em tries 1 to {MOST_TRIED} groups and chooses by BIC: it has no prior of their"
-                    " number. Leave out --prior and --expected-clusters, or take another engine."
+                    f"--engine {self.engine} tries 1 to {MOST_TRIED} groups and chooses by BIC: it has no prior of"
+                    " their number. Leave out --prior, --expected-clusters and --components, or take another engine."
                 )
             return FiniteDirichlet(n_components=range(1, max(1, min(MOST_TRIED, n_rows - n_empty)) + 1))
         self.refuse_prior()
@@ -179,13 +183,13 @@ class ClusterRequest(FitRequest):
         from partita.runs.words import budget_in_words
 
         words = [*describe_input(given), budget_in_words(self.max_time)]
-        return Section("table", words, {"engine": self.engine, "n_rows": given.table.n_rows})
+        return Section("table", words, {"engine": self.engine})
 
-    def sections(self, answer: Run) -> list[Section]:
+    def sections(self, answer: Fit) -> list[Section]:
         """Groups, what is typical of each, and how it ended."""
         from partita.runs.column_words import describe_groups
         from partita.runs.columns import columns_of
-        from partita.runs.pieces import groups_section
+        from partita.runs.groups import fitted_groups
         from partita.runs.words import how_it_ended
 
         schema = answer.input.table.schema
@@ -194,7 +198,7 @@ class ClusterRequest(FitRequest):
             typical = ["", "What is typical of each group (in brackets: all rows):"]
             typical += [f"  {line}" for line in describe_groups(answer)]
         return [
-            groups_section(answer),
+            fitted_groups(answer),
             Section("profile", typical, tables={PROFILE: columns_of(answer.model.profile_)}),
             how_it_ended(
                 answer,

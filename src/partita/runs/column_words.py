@@ -4,8 +4,8 @@ import numpy as np
 
 from partita.mixture import Mixture
 from partita.runs.columns import columns_of
-from partita.runs.fits import Input, Run
-from partita.runs.words import MOST_GROUPS, group_sizes, missing_in_words, short, some
+from partita.runs.fits import Fit, Input
+from partita.runs.words import MOST_GROUPS, missing_in_words, short, some
 from partita.table import Table
 from partita.wording import count_of
 
@@ -36,10 +36,10 @@ def describe_input(given: Input) -> list[str]:
     return lines
 
 
-def describe_groups(run: Run) -> list[str]:
+def describe_groups(fit: Fit) -> list[str]:
     """For every group the columns that tell it from the rest best, with its means and shares."""
-    sizes = group_sizes(run.model)
-    facts = _facts(run.model, _overall(run.input.table))
+    sizes = np.bincount(fit.model.labels_, minlength=fit.model.n_clusters_)  # a component of EM may have no row
+    facts = _facts(fit.model, _overall(fit.input.table))
     lines = [
         f"group {k}, {count_of(int(sizes[k]), 'row')}: {'; '.join(facts[k]) or 'no column tells it from the rest'}"
         for k in range(len(facts))

@@ -1,7 +1,7 @@
 """What a command is, and the one way to carry one out.
 
-A command is one file: a function under `command`, whose parameters are its options, and, where it writes, the `Request`
-that they make. It is known from then on: `partita --help` names it.
+A command is one file: a function under `command`, whose parameters are its options, and the `Request` that they
+make. It is known from then on: `partita --help` names it.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from partita.runs.options import meaning
 from partita.runs.section import SUMMARY, Section, write_sections
 
 if TYPE_CHECKING:
-    from partita.runs.run_folder import OneFile, RunFolder
+    from partita.runs.run_folder import Nowhere, OneFile, RunFolder
 
 COMMANDS: dict[str, Callable[..., None]] = {}
 """Every command by its name, in the order of the help."""
@@ -32,11 +32,11 @@ def command(function: F) -> F:
 
 
 class Request(ABC):
-    """What a person asks of a command that writes: a frozen dataclass of the options, and what is done about them.
+    """What a person asks of a command: a frozen dataclass of the options, and what is done about them.
 
-    The first option is the file that is read. A request with a `SUMMARY` among its files has a ``seed``, and its answer
-    ``seconds``. `read` and `compute` raise OSError, ValueError or TypeError with a sentence that says what cannot be
-    used, where, and what to do.
+    The first option is the file or folder that is read. A request with a `SUMMARY` among its files has a ``seed``, and
+    its answer ``seconds``. `read` and `compute` raise OSError, ValueError or TypeError with a sentence that says what
+    cannot be used, where, and what to do.
     """
 
     command: ClassVar[str]
@@ -85,7 +85,9 @@ def carry_out_words(
     carry_out(request, request.folder(out, force=force), quiet=quiet, safe_csv=safe_csv)
 
 
-def carry_out(request: Request, place: "RunFolder | OneFile", *, quiet: bool = False, safe_csv: bool = False) -> None:
+def carry_out(
+    request: Request, place: "RunFolder | OneFile | Nowhere", *, quiet: bool = False, safe_csv: bool = False
+) -> None:
     """Read, refuse, make the place ready, say what was read, compute, write, and say what was found."""
     files = request.files
     with refusing():

@@ -11,7 +11,7 @@ import typer
 from partita.runs import options
 from partita.runs.command import carry_out_words, command
 from partita.runs.console import collecting
-from partita.runs.fits import MOST_COMPONENTS, FitRequest, Input, Run, set_aside
+from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, set_aside
 from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
 
 if TYPE_CHECKING:
@@ -43,13 +43,18 @@ def consensus(
             " finite-mixtures."
         ),
     ] = "stick-breaking",
-    components: Annotated[int, typer.Option(min=1, help="The most groups that there may be.")] = MOST_COMPONENTS,
+    components: options.Components = None,
     concentration: Annotated[
         float | None, typer.Option(help="The larger, the more groups the prior expects; default: learned.")
     ] = None,
     pseudocount: Annotated[
         float, typer.Option(help="Labels of every kind that each group is taken to hold beforehand.")
     ] = 1.0,
+    loss: options.LossName = "vi",
+    entropy: options.Entropy = 0.0,
+    min_size: options.MinSize = None,
+    max_clusters: options.MaxClusters = None,
+    min_support: options.MinSupport = 0.5,
     chains: options.Chains = 4,
     draws: options.Draws = "auto",
     max_time: options.MaxTime = "300",
@@ -83,9 +88,14 @@ class ConsensusRequest(FitRequest):
     id: str | None = None
     engine: str = "gibbs"
     prior: str = "stick-breaking"
-    components: int = MOST_COMPONENTS
+    components: int | None = None
     concentration: float | None = None
     pseudocount: float = 1.0
+    loss: str = "vi"
+    entropy: float = 0.0
+    max_clusters: int | str | None = None
+    min_size: int | None = None
+    min_support: float = 0.5
     chains: int = 4
     draws: int | str = "auto"
     max_time: float | None = options.MAX_TIME
@@ -95,11 +105,12 @@ class ConsensusRequest(FitRequest):
     command: ClassVar[str] = "partita consensus"
     files: ClassVar[tuple[str, ...]] = (LABELS, AGREEMENT, SUMMARY, MODEL, PICTURE)
     default_prior: ClassVar[str] = "stick-breaking"
+    source: ClassVar[str] = "This ensemble does"
 
     @property
     def method(self) -> str:
         """The older name of the engine."""
-        return "nbce" if self.samples else f"nbce-{self.engine}"
+        return next((older for older, name in METHODS.items() if name == self.engine), f"nbce-{self.engine}")
 
     def read(self) -> Input:
         """Check the options and read the file, every column a clustering."""
@@ -115,37 +126,25 @@ class ConsensusRequest(FitRequest):
         return Input(self, table, ids, [*said, *_doubts(table)], model)
 
     def model(self) -> "NBCE":
-        """The estimator that is asked for, its options checked; it runs on all cores."""
+        """The estimator that is asked for, its options checked."""
         from partita.consensus import NBCE
-        from partita.engines import EM, ENGINES
-        from partita.parameters import choose
 
-        choose("--engine", self.engine, {name: kind for name, kind in ENGINES.items() if kind is not EM})
+        self.refuse_prior()
         for option in ("concentration", "pseudocount"):
             number = getattr(self, option)
             if number is not None and not (isfinite(number) and number > 0):
                 raise ValueError(f"--{option} must be a positive number; got {number}.")
         model = NBCE(
-            **self._prior_options(),
-            n_components=self.components,
+            prior=self.prior_kind.name,
+            n_components=self.components or MOST_COMPONENTS,
+            concentration=self.concentration,
+            pseudocount=self.pseudocount,
+            engine=self.engine,
             learn=("concentration",) if self.concentration is None else (),
-            n_jobs=-1,
-            random_state=self.seed,
-            **{name: getattr(self, name) for name in ("pseudocount", "engine", "chains", "draws", "max_time")},
+            **self.fit_options,
         )
         model.check()
         return model
-
-    def _prior_options(self) -> dict[str, Any]:
-        """Prior and concentration of `NBCE`, which knows some priors by name and takes the others as objects."""
-        from partita.consensus.nbce_options import PRIORS
-
-        kind: Any = self.prior_kind
-        self.refuse_prior()
-        if kind.name in PRIORS:
-            return {"prior": kind.name, "concentration": self.concentration}
-        fixed = {} if self.concentration is None else {"concentration": self.concentration}
-        return {"prior": kind(**fixed)}
 
     def to_dict(self) -> dict[str, Any]:
         """The request in types that JSON has, with the older name of the engine."""
@@ -172,21 +171,20 @@ class ConsensusRequest(FitRequest):
                 budget_in_words(self.max_time),
             ],
             fields={
-                "n_objects": table.n_rows,
                 "n_clusterings": len(columns),
                 "n_missing": n_missing,
-                "n_unlabelled": int(table.empty_rows.sum()),
                 "method": self.method,
                 "engine": self.engine,
             },
         )
 
-    def sections(self, answer: Run) -> list[Section]:
+    def sections(self, answer: Fit) -> list[Section]:
         """Groups, agreement of the clusterings, and how it ended."""
         from partita.runs.agreement import agreement_section
+        from partita.runs.groups import fitted_groups
         from partita.runs.words import how_it_ended
 
-        return [_groups(answer), agreement_section(answer, AGREEMENT), how_it_ended(answer)]
+        return [fitted_groups(answer), agreement_section(answer, AGREEMENT), how_it_ended(answer)]
 
 
 def _request(*, engine: str, method: str | None, **words: Any) -> ConsensusRequest:
@@ -194,42 +192,9 @@ def _request(*, engine: str, method: str | None, **words: Any) -> ConsensusReque
     from partita.parameters import choose
 
     meant = engine if method is None else choose("--method", method, METHODS)
-    if engine not in ("gibbs", meant):
+    if engine not in (ConsensusRequest.engine, meant):
         raise ValueError(f"--method {method} is --engine {meant}; got --engine {engine} too: leave out --method.")
     return ConsensusRequest(engine=meant, **words)
-
-
-def _groups(run: Run) -> Section:
-    """The groups, their probability, what is shaky, and how they were found."""
-    from functools import partial
-
-    import numpy as np
-
-    from partita.runs import words
-    from partita.runs.labels import draw, labels_table
-    from partita.wording import count_of
-
-    model, sure, table = run.model, words.confidence(run.model), labels_table(run)
-    sizes, chances = np.bincount(model.labels_), model.posterior_.n_clusters()
-    doubt = words.doubt_in_words(model.estimate_, "This ensemble does", "object") if run.input.request.samples else []
-    return Section(
-        "groups",
-        words=[
-            *doubt,
-            f"{count_of(model.n_clusters_, 'group')} of {words.sizes_in_words(sizes, 'object')}."
-            f" How many groups there are: {words.chances_in_words(chances, model.n_clusters_)}.",
-            words.placed_in_words(sure, model.n_clusters_, next(iter(table.values()))),
-            words.how_found(run),
-        ],
-        fields={
-            "n_clusters": int(model.n_clusters_),
-            "n_clusters_probabilities": words.rounded_chances(chances),
-            "sizes": sizes.tolist(),
-            "n_confident": int((sure >= words.CONFIDENT).sum()),
-        },
-        tables={LABELS: table},
-        files={PICTURE: partial(draw, model.posterior_, model.labels_)},
-    )
 
 
 def _doubts(table: "Table") -> list[str]:

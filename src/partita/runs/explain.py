@@ -1,13 +1,13 @@
 """partita explain: why a row of an earlier run is where it is."""
 
 import csv
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import typer
 
-from partita.runs.command import command
-from partita.runs.console import refusing, say
+from partita.runs.command import Request, Tell, carry_out, command
 from partita.runs.section import LABELS, Section
 
 if TYPE_CHECKING:
@@ -30,11 +30,9 @@ def explain(
 
     Example: partita explain partita-orders "customer 17"
     """
-    with refusing():
-        from partita.runs.earlier import open_run
+    from partita.runs.run_folder import Nowhere
 
-        found = explain_row(open_run(run), run, row, by_number=number)
-    say(found.words, quiet=False)
+    carry_out(ExplainRequest(run, row, number), Nowhere())
 
 
 class RowLabels(NamedTuple):
@@ -44,21 +42,46 @@ class RowLabels(NamedTuple):
     groups: list[tuple[str, str]] | None
 
 
-def explain_row(run: "EarlierRun", folder: Path, row: str, *, by_number: bool = False) -> Section:
-    """Label, confidence and runner-up of a row, and what each column says for it.
+class PlacedRow(NamedTuple):
+    """A row of a run: its model, what labels.csv says, and where the row is in them."""
 
-    ``row`` is its id as in labels.csv, or its number from 0 where rows have no ids or ``by_number`` says so; raises
-    ValueError with a sentence when there is no such row, or several.
-    """
-    labels = _read_labels(run, folder / LABELS)
-    named = run.request["id"] is not None and not by_number
-    position = _named(row, labels.names) if named else _numbered(row, len(labels.names), run.request["id"] is not None)
-    found = run.model._explain_at(position)
-    noun = "group" if labels.groups is None else "piece"
-    first, *rest = str(found).splitlines()
-    first = first.replace("Group", noun.capitalize()).replace("group", noun)
-    where, notes = _where(run.model, labels, position, noun), _notes(run.model, position, found, noun)
-    return Section("row", [*where, "", first, *rest, *notes])
+    model: "BayesianMixture"
+    labels: RowLabels
+    position: int
+
+
+@dataclass(frozen=True)
+class ExplainRequest(Request):
+    """A run's folder, and a row by its id as in labels.csv; by its number from 0 without ids, or with ``number``."""
+
+    run: Path
+    row: str
+    number: bool = False
+
+    files: ClassVar[tuple[str, ...]] = ()
+
+    def read(self) -> PlacedRow:
+        """Open the run and find the row; refused when there is no such row, or several."""
+        from partita.runs.earlier import open_run
+
+        run = open_run(self.run)
+        labels, has_ids = _read_labels(run, self.run / LABELS), run.request["id"] is not None
+        by_name = has_ids and not self.number
+        position = _named(self.row, labels.names) if by_name else _numbered(self.row, len(labels.names), has_ids)
+        return PlacedRow(run.model, labels, position)
+
+    def compute(self, given: PlacedRow, tell: Tell | None = None) -> "tuple[PlacedRow, Explanation]":
+        """What each column says for the row's group against the runner-up."""
+        return given, given.model.explain(given.position)
+
+    def sections(self, answer: "tuple[PlacedRow, Explanation]") -> list[Section]:
+        """Label, confidence and runner-up of the row, and what each column says for it."""
+        (model, labels, position), found = answer
+        noun = "group" if labels.groups is None else "piece"
+        first, *rest = str(found).splitlines()
+        first = first.replace("Group", noun.capitalize()).replace("group", noun)
+        where, notes = _where(model, labels, position, noun), _notes(model, position, found, noun)
+        return [Section("row", [*where, "", first, *rest, *notes])]
 
 
 def _read_labels(run: "EarlierRun", path: Path) -> RowLabels:
@@ -114,7 +137,7 @@ def _where(model: "BayesianMixture", labels: RowLabels, position: int, noun: str
     if labels.groups is not None:
         group, confidence = labels.groups[position]
         lines.append(f"Piece {label} is part of group {group}, in which the row is with confidence {confidence}.")
-    if model._model.table.empty_rows[position]:
+    if model.table_.empty_rows[position]:
         lines.append("It has no value at all: that is the prior's answer.")
     return lines
 

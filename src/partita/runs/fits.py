@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from partita.running.cached import cached_property
 from partita.runs.command import Request, Tell
 from partita.runs.console import collecting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from partita.engines import Engine
     from partita.priors import Prior
-    from partita.runs.pieces import Groups
     from partita.table import Table
 
 MOST_COMPONENTS = 100  # of a prior that has a limit
+SHORT_NAMES = {"dp": "dirichlet-process"}  # of priors
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Run:
+class Fit:
     """A table and the model fitted to it."""
 
     input: Input
@@ -40,12 +40,10 @@ class Run:
     warnings: list[str] = field(default_factory=list)
     faster: str = ""  # what variational Bayes would take, in words, where chains had too little time
 
-    @cached_property
-    def groups(self) -> "Groups | None":
-        """The groups that the estimated clusters form, where they are merged."""
-        from partita.runs.pieces import groups_of
-
-        return groups_of(self.model, self.input.request.groups)
+    @property
+    def sampled(self) -> bool:
+        """Whether the draws are those of chains, which can be judged."""
+        return hasattr(self.model, "diagnostics_")
 
 
 class FitRequest(Request):
@@ -53,37 +51,75 @@ class FitRequest(Request):
 
     default_prior: ClassVar[str]
     sampling: ClassVar[str] = "--engine gibbs"
+    tells_number: ClassVar[bool] = False
+    """Whether it has numbers of groups for an engine that must be told one."""
+    noun: ClassVar[str] = "object"
+    """What a line of the table is called."""
+    source: ClassVar[str]
+    """What may not determine groups: ``This table does``."""
+
     engine: str
     prior: str | None
+    components: int | None
+    seed: int
+    groups: int | str = "none"
 
     @property
-    def samples(self) -> bool:
-        """Whether the engine samples; the others approximate."""
-        return self.engine == "gibbs"
+    def fit_options(self) -> dict[str, Any]:
+        """The options that every estimator has under the same names; it runs on all cores."""
+        estimating = ("loss", "entropy", "max_clusters", "min_size", "min_support")
+        names = ("chains", "draws", "max_time", *estimating)
+        return {name: getattr(self, name) for name in names} | {"n_jobs": -1, "random_state": self.seed}
 
     @property
     def approximating(self) -> str:
         """The options of the approximation that is fastest."""
-        return "--engine vb" if _is_approximated(self.prior_kind) else f"--engine vb --prior {self.default_prior}"
+        from partita.engines import Variational
+
+        fastest = Variational()
+        other = "" if _runs(fastest, self.prior_kind) else f" --prior {self.default_prior}"
+        return f"--engine {fastest.name}{other}"
+
+    @property
+    def engine_kind(self) -> type["Engine"]:
+        """The class of the engine."""
+        from partita.engines import ENGINES
+        from partita.parameters import choose
+
+        return choose(
+            "--engine",
+            self.engine,
+            {name: kind for name, kind in ENGINES.items() if self.tells_number or kind.finds_number},
+        )
 
     @property
     def prior_kind(self) -> type["Prior"]:
-        """The class of the prior; "dp" is short for "dirichlet-process"."""
+        """The class of the prior."""
         from partita.parameters import choose
-        from partita.priors import PRIORS, DirichletProcess
+        from partita.priors import PRIORS
 
-        known = {"dp": DirichletProcess, **PRIORS}
-        return choose("--prior", self.prior or self.default_prior, {self.default_prior: None, **known})
+        short = {word: PRIORS[name] for word, name in SHORT_NAMES.items()}
+        return choose("--prior", self.prior or self.default_prior, PRIORS | short)
 
     def refuse_prior(self) -> None:
-        """Refuse a prior that the engine does not run."""
-        if not self.samples and not _is_approximated(self.prior_kind):
+        """Refuse a prior that the engine does not run, and a limit of one that has none."""
+        from partita.priors import PRIORS
+        from partita.priors.named import has_limit
+
+        engine, kind, name = self.engine_kind(), self.prior_kind, self.prior or self.default_prior
+        if not _runs(engine, kind):
+            names = ", ".join(known for known in PRIORS if _runs(engine, PRIORS[known]))
             raise ValueError(
-                f"--engine {self.engine} runs --prior dp, finite-dirichlet or stick-breaking; got {self.prior!r}."
-                f" {self.sampling} runs every prior."
+                f"--engine {self.engine} runs --prior {names}; got {name!r}. {self.sampling} runs every prior."
+            )
+        if self.components is not None and not (has_limit(kind) or engine.truncates):
+            names = ", ".join(known for known in PRIORS if has_limit(PRIORS[known]))
+            raise ValueError(
+                f"--components limits --prior {names}; {name} has no limit when it is sampled. Leave it out, or ask for"
+                " --max-clusters."
             )
 
-    def compute(self, given: Input, tell: Tell | None = None) -> Run:
+    def compute(self, given: Input, tell: Tell | None = None) -> Fit:
         """Fit the model; an interruption keeps what was drawn.
 
         ``tell`` is told early, in one sentence, that the chains cannot be judged within the time limit.
@@ -94,7 +130,7 @@ class FitRequest(Request):
         started = time.perf_counter()
         model = given.model.set_params(progress=tell is not None)
         faster = Approximation(model, given.table)
-        if tell is not None and self.samples and model.max_time is not None:
+        if tell is not None and model.max_time is not None:
             model.set_params(progress=_watch(given, faster, tell))
         with collecting() as said:
             model.fit(given.table)
@@ -102,21 +138,16 @@ class FitRequest(Request):
             clear_status()
         model.set_params(progress=tell is not None)
         seconds = time.perf_counter() - started
-        return Run(given, model, seconds, given.warnings + said, _faster_way(given, faster))
+        return Fit(given, model, seconds, given.warnings + said, _faster_way(given, faster))
 
 
-def _is_approximated(prior: type["Prior"]) -> bool:
-    """Whether the variational engines run it."""
-    from partita.priors import DirichletProcess
-
-    return prior is DirichletProcess or has_limit(prior)
-
-
-def has_limit(prior: type["Prior"]) -> bool:
-    """Whether a prior's number of components is given."""
-    from partita.priors.weights import LabelledComponents
-
-    return issubclass(prior, LabelledComponents)
+def _runs(engine: "Engine", prior: type["Prior"]) -> bool:
+    """Whether an engine runs a prior."""
+    try:
+        engine.prior_for(prior.examples()[0])
+    except ValueError:
+        return False
+    return True
 
 
 def set_aside(frame: "pa.Table", id: str | None, ignore: Iterable[str]) -> "tuple[pa.Table, list[Any] | None]":
@@ -152,7 +183,7 @@ def refuse_unknown(option: str, column: str, columns: list[str]) -> None:
 
 def _watch(given: Input, faster: Any, tell: Tell) -> Callable[..., None]:
     from partita.running.progress import clear_status
-    from partita.runs.forecast import Watch, round_seconds
+    from partita.runs.forecast import Pace, round_seconds
 
     model = given.model
 
@@ -163,12 +194,12 @@ def _watch(given: Input, faster: Any, tell: Tell) -> Callable[..., None]:
             f" answer will rest on those of {model.max_time:g} s. {faster.in_words(given.request.approximating)}."
         )
 
-    return Watch(model.max_time, model.draws == "auto", warn)
+    return Pace(model.max_time, model.draws == "auto", warn)
 
 
 def _faster_way(given: Input, faster: Any) -> str:
     model = given.model
-    if not given.request.samples or model.converged_ or model.posterior_.provenance["stopped"] != "max_time":
+    if model.converged_ or model.posterior_.provenance.get("stopped") != "max_time":
         return ""
     try:
         return faster.in_words(given.request.approximating)

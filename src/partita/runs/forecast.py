@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from partita.engines import Progress, Variational
 from partita.engines.runner import FIRST_CHECK
-from partita.priors import DirichletProcess, Prior
 from partita.running.cached import cached_property
 from partita.running.clock import running_seconds
 from partita.running.progress import write_status
@@ -40,8 +39,10 @@ class Approximation:
         n_rounds = -(-engine.n_init // effective_n_jobs(self.model.n_jobs))
         most = float(np.clip(TRIAL_SHARE * self.model.max_time, *TRIAL_SECONDS))
         trial = self.model.set_params(engine=engine.set_params(n_init=1), max_time=most, n_jobs=1, progress=False)
-        if isinstance(self.model.prior, Prior) and not isinstance(self.model.prior, DirichletProcess):
-            trial.set_params(prior=DirichletProcess())
+        try:
+            trial.check()
+        except Exception:  # it does not run the prior
+            trial.set_params(prior=type(trial)().prior)
         started = running_seconds()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -57,7 +58,7 @@ class Approximation:
         return f"{option} approximates" + (f", here in {self.seconds}" if self.seconds else "")
 
 
-class Watch:
+class Pace:
     """A progress callback: the status line, and one word of warning if chains cannot be judged in time.
 
     Parameters
@@ -79,6 +80,8 @@ class Watch:
     def __call__(self, progress: Progress) -> None:
         """Take news of a chain."""
         write_status(progress)
+        if not progress.samples:
+            return
         elapsed = running_seconds() - self.started
         needed = min(FIRST_CHECK, progress.n_sweeps) if self.automatic else progress.n_sweeps
         seconds = elapsed * needed / progress.sweep

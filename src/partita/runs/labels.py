@@ -8,16 +8,16 @@ import numpy as np
 
 from partita.posterior import Posterior
 from partita.runs.columns import DIGITS, columns_of
-from partita.runs.fits import Run
+from partita.runs.fits import Fit
 
 RESERVED = ("label", "confidence", "group", "group_confidence", "probability", "runner_up", "novelty", "empty")
 """Names of columns that are partita's own."""
 
 
-def labels_table(run: Run) -> dict[str, Any]:
+def labels_table(fit: Fit) -> dict[str, Any]:
     """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
-    names = row_names(run.input.ids, run.input.request.id, run.model.labels_.size)
-    columns: dict[str, Any] = columns_of(run.model.to_frame())
+    names = row_names(fit.input.ids, fit.input.request.id, fit.model.labels_.size)
+    columns: dict[str, Any] = columns_of(fit.model.to_frame())
     columns["confidence"] = np.round(columns["confidence"], DIGITS)
     return names | columns
 

@@ -21,6 +21,10 @@ MaxTime = Annotated[
         help="Seconds until it answers with what it has; none: no limit. Compiling on first use does not count.",
     ),
 ]
+Components = Annotated[
+    int | None,
+    typer.Option(min=1, help="The most groups of stick-breaking, finite-dirichlet or an approximation; default: 100."),
+]
 LossName = Annotated[
     str, typer.Option(help="What is made small: vi, binder, one-minus-ari, nvi, nid, zero-one or vi-lb.")
 ]

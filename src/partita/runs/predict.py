@@ -72,14 +72,12 @@ class PredictRequest(Request):
         from partita.table import read_file
 
         id, model = self.run.request["id"], self.run.model
-        schema = model._model.table.schema
         names_rows = () if id is None else (id,)
-        frame = read_file(self.table, schema=schema, text=names_rows, max_unpacked=self.max_unpacked)
+        frame = read_file(self.table, schema=model.table_.schema, text=names_rows, max_unpacked=self.max_unpacked)
         name = id if id in frame.column_names else None
         left_out = {id, *self.run.request["ignore"]}
         kept = [column for column in frame.column_names if column not in left_out]
-        rows = model._read_table(frame.select(kept), schema)
-        return rows, name, frame.column(name).to_pylist() if name else None
+        return model.read_rows(frame.select(kept)), name, frame.column(name).to_pylist() if name else None
 
     def compute(self, given: Any, tell: Tell | None = None) -> dict[str, Any]:
         """Label, its probability given the groups of the run, runner-up and novelty of every row, by column."""

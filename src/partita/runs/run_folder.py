@@ -1,11 +1,11 @@
-"""Where a command writes: a folder in which a run becomes visible as a whole, or one file.
+"""Where a command writes: a folder in which a run becomes visible as a whole, one file, or nowhere.
 
 Only partita's own files are replaced in a folder.
 """
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -165,6 +165,27 @@ class OneFile:
     def told(self, names: Sequence[str]) -> list[str]:
         """Where the file is."""
         return [f"Written to {self.path}."]
+
+
+@dataclass(frozen=True)
+class Nowhere:
+    """The place of a command that only says its answer: nothing is refused, made or written."""
+
+    path: Path = Path()
+
+    def refuse(self, kept: Iterable[Path], names: Iterable[str]) -> None:
+        """Refuse nothing."""
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Make nothing."""
+
+    def writing(self, names: Sequence[str]) -> AbstractContextManager[tuple[Path, ...]]:
+        """No paths."""
+        return nullcontext(())
+
+    def told(self, names: Sequence[str]) -> list[str]:
+        """Nothing."""
+        return []
 
 
 def refuse_to_replace(kept: Iterable[Path], targets: Sequence[Path]) -> None:

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -104,7 +103,7 @@ class SummarizeRequest(Request):
         gaps = missing_in_words(int((posterior.draws < 0).sum()), posterior.draws.size, "label")
         chains = f" ({posterior.n_chains} chains)" if posterior.n_chains > 1 else ""
         n_draws, n_objects = count_of(posterior.n_draws, "draw"), count_of(posterior.n_objects, "object")
-        fields = {name: getattr(posterior, name) for name in ("n_draws", "n_chains", "n_objects")} | {"loss": self.loss}
+        fields = {name: getattr(posterior, name) for name in ("n_draws", "n_chains")} | {"loss": self.loss}
         return Section("draws", [f"{self.draws}: {n_draws}{chains} of {n_objects}, {gaps}."], fields)
 
     def compute(self, given: Any, tell: Tell | None = None) -> DrawsSummed:
@@ -125,39 +124,22 @@ class SummarizeRequest(Request):
 
     def _groups(self, answer: DrawsSummed) -> Section:
         """Groups, expected loss, number of groups, and what is shaky."""
-        import numpy as np
-
         from partita.posterior.reading import object_names
-        from partita.runs import words
-        from partita.runs.labels import draw
-        from partita.wording import count_of
+        from partita.runs.groups import groups_section
+        from partita.runs.words import chances_in_words, how_many
 
         posterior, found = answer.weighted, answer.estimate
-        names, chances = object_names(posterior), posterior.n_clusters()
-        sizes = np.bincount(found.labels[found.labels >= 0])
-        return Section(
-            "groups",
-            words=[
-                *words.doubt_in_words(found, "The draws do", "object"),
-                f"{count_of(found.n_clusters, 'group')} of {words.sizes_in_words(sizes, 'object')}."
-                f" Expected loss ({self.loss}): {found.expected_loss:.4g}.",
-                f"How many groups there are{' after the weighting' if self.entropy else ''}:"
-                f" {words.chances_in_words(chances, found.n_clusters)}.",
-                words.placed_in_words(np.where(found.labels >= 0, found.confidence, np.nan), found.n_clusters, names),
-                *_limits_in_words(posterior, found),
-            ],
-            fields={
-                "diffuse": found.diffuse,
-                "groups_verdict": found.verdict,
-                "expected_loss": found.expected_loss,
-                "n_clusters": found.n_clusters,
-                "n_clusters_probabilities": words.rounded_chances(chances),
-                "sizes": sizes.tolist(),
-                "n_confident": int((found.confidence >= words.CONFIDENT).sum()),
-                "n_unlabelled": int((found.labels < 0).sum()),
-            },
-            tables={LABELS: {"object": names} | _labels_table(found)},
-            files={PICTURE: partial(draw, posterior, found.labels)},
+        told = chances_in_words(posterior.n_clusters(), found.n_clusters)
+        return groups_section(
+            {"object": object_names(posterior)} | _labels_table(found),
+            found.n_clusters,
+            posterior,
+            found,
+            noun="object",
+            source="The draws do",
+            number=how_many(told, " after the weighting" if self.entropy else ""),
+            more=[f"Expected loss ({self.loss}): {found.expected_loss:.4g}.", *_limits_in_words(posterior, found)],
+            expected_loss=found.expected_loss,
         )
 
     def _weights(self, answer: DrawsSummed) -> Section:

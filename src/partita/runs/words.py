@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.mixture_answers import MixtureAnswers
-from partita.posterior import Estimate
-from partita.runs.fits import Run
+from partita.runs.fits import Fit
 from partita.runs.section import MODEL, Section
 from partita.wording import count_of
 
@@ -16,23 +14,11 @@ MOST_NAMES = 12  # in one line
 MOST_GROUPS = 12  # described on the screen; all are in the files
 LEAST_SURE = 3  # objects that are named
 MOST_LETTERS = 40  # of a name
-ONE_GROUP = "With one group no {} has another to belong to: the picture shows how much the draws agree."
-APPROXIMATIONS = {"vb": "variational Bayes", "cvb": "collapsed variational Bayes"}
 
 
-def doubt_in_words(found: Estimate, what: str, noun: str) -> list[str]:
-    """That the draws determine no groups, where that is so: the first thing to know. ``what`` does not."""
-    return [found.verdict.replace("The draws do", what).replace("object", noun)] if found.diffuse else []
-
-
-def group_sizes(model: MixtureAnswers) -> np.ndarray:
-    """Rows of every group; of EM a component may have none."""
-    return np.bincount(model.labels_, minlength=model.n_clusters_)
-
-
-def confidence(model: MixtureAnswers) -> np.ndarray:
-    """The probability of every row's own label."""
-    return model.probabilities_[np.arange(model.labels_.size), model.labels_]
+def how_many(told: str, when: str = "") -> str:
+    """The sentence about the number of groups, always in the same words."""
+    return f"How many groups there are{when}: {told}."
 
 
 def chances_in_words(chances: Mapping[int, float], n_clusters: int) -> str:
@@ -58,16 +44,16 @@ def sizes_in_words(sizes: np.ndarray, noun: str) -> str:
     return f"{', '.join(map(str, shown))} {noun}s{more}"
 
 
-def placed_in_words(confidence: np.ndarray, n_clusters: int, names: Sequence[Any]) -> str:
+def placed_in_words(confidence: np.ndarray, n_clusters: int, names: Sequence[Any], noun: str) -> str:
     """How many objects are placed surely, and which least; nan is an object without a place."""
     if n_clusters == 1:
-        return ONE_GROUP.format("object")
+        return f"With one group no {noun} has another to belong to: the picture shows how much the draws agree."
     n_sure, n_placed = int((confidence >= CONFIDENT).sum()), int((~np.isnan(confidence)).sum())
-    words = f"{n_sure} of {n_placed} objects are placed with confidence {CONFIDENT} or more"
+    words = f"{n_sure} of {n_placed} {noun}s are placed with confidence {CONFIDENT} or more"
     least = [i for i in np.argsort(confidence, kind="stable")[:LEAST_SURE] if confidence[i] < CONFIDENT]
     if not least:
         return f"{words}."
-    return f"{words}; the least sure: {', '.join(f'{names[i]} ({confidence[i]:.2f})' for i in least)}."
+    return f"{words}; the least sure: {', '.join(f'{short(str(names[i]))} ({confidence[i]:.2f})' for i in least)}."
 
 
 def missing_in_words(n_missing: int, n_cells: int, noun: str) -> str:
@@ -102,34 +88,25 @@ def budget_in_words(max_time: float | None) -> str:
     return f"  time: at most {max_time:g} s; --max-time sets another limit, none lifts it"
 
 
-def how_found(run: Run) -> str:
+def how_found(fit: Fit) -> str:
     """Chains and draws with their verdict, unless a warning says it; or what the engine is that did not sample."""
-    model, request = run.model, run.input.request
-    if request.samples:
+    model = fit.model
+    if fit.sampled:
         n_chains, n_draws = model.posterior_.partitions.shape[:2]
-        verdict = _unsaid(model.diagnostics_.verdict, run.warnings)
+        verdict = _unsaid(model.diagnostics_.verdict, fit.warnings)
         return f"{count_of(n_chains, 'chain')} of {count_of(n_draws, 'draw')}. {verdict}".rstrip()
-    if request.engine == "em":
-        return (
-            "By EM, which takes the groups as known: confidence is mostly surer than it should be;"
-            f" {request.sampling} samples instead."
-        )
-    name = APPROXIMATIONS.get(request.engine, request.engine)
-    return (
-        f"By {name}: probabilities and confidence are those of an approximation, which is mostly surer than it should"
-        f" be; {request.sampling} samples instead."
-    )
+    engine = model.engine_
+    words = [getattr(engine, "title", type(engine).__name__), engine.caveat]
+    return f"{': '.join(filter(None, words))}; {fit.input.request.sampling} samples instead."
 
 
-def advice(run: Run) -> str | None:
+def advice(fit: Fit) -> str | None:
     """What would help draws that do not agree, after what stopped them; None where nothing is to be done."""
-    model, request = run.model, run.input.request
-    if not request.samples or model.converged_:
-        return None
-    faster = run.faster or f"{request.approximating} approximates"
+    model = fit.model
     stopped, n_draws = model.posterior_.provenance.get("stopped"), model.posterior_.partitions.shape[1]
-    if stopped == "interrupted":
+    if model.converged_ or stopped in (None, "interrupted"):
         return None
+    faster = fit.faster or f"{fit.input.request.approximating} approximates"
     if stopped == "max_time":
         return f"Give it more time with a larger --max-time, or take another way: {faster}."
     if stopped == "cap":
@@ -140,10 +117,10 @@ def advice(run: Run) -> str | None:
     return f"More draws may help: --draws with a number above {n_draws}, or auto."
 
 
-def chosen_in_words(model: Any) -> str:
-    """The number of components that EM's criterion chose, and the next best."""
-    tried, (best, *others) = model.selection_, sorted(model.selection_, key=lambda k: model.selection_[k])
-    words = f"BIC chose {best} among {min(tried)} to {max(tried)}"
+def chosen_in_words(tried: Mapping[int, float], criterion: str) -> str:
+    """The number of components that a criterion chose, the least value, and the next best."""
+    best, *others = sorted(tried, key=lambda k: tried[k])
+    words = f"{criterion.upper()} chose {best} among {min(tried)} to {max(tried)}"
     if not others:
         return words
     return f"{words}; that of {others[0]}, the next best, is larger by {tried[others[0]] - tried[best]:.3g}"
@@ -154,23 +131,18 @@ def _unsaid(verdict: str, warnings: list[str]) -> str:
     return "" if any(verdict in sentence for sentence in warnings) else verdict
 
 
-def how_it_ended(run: Run, **fields: Any) -> Section:
+def how_it_ended(fit: Fit, **fields: Any) -> Section:
     """Whether the chains agree, what ended them, warnings and advice; the model in its file."""
-    model, request = run.model, run.input.request
+    model = fit.model
     return Section(
         "end",
-        words=described_warnings(run.warnings, advice(run)),
+        words=described_warnings(fit.warnings, advice(fit)),
         fields={
             "converged": bool(model.converged_),
-            "verdict": model.diagnostics_.verdict if request.samples else None,
+            "verdict": model.diagnostics_.verdict if fit.sampled else None,
             "stopped": model.posterior_.provenance.get("stopped"),
-            "warnings": run.warnings,
+            "warnings": fit.warnings,
             **fields,
         },
         files={MODEL: model.save},
     )
-
-
-def rounded_chances(chances: Mapping[int, float]) -> dict[str, float]:
-    """Probabilities of numbers of groups as JSON has them."""
-    return {str(k): round(p, 6) for k, p in chances.items()}
