@@ -133,9 +133,9 @@ class TestAnswers:
         assert clone(fitted).engine == fitted.engine
 
     def test_another_engine_leaves_nothing_behind(self):
-        model = em(3, chains=2, draws=20, warmup=10).fit(OVERLAPPING)
+        model = em(3, chains=2, warmup=10).fit(OVERLAPPING)
         with pytest.warns(ConvergenceWarning):
-            model.set_params(engine="gibbs").fit(OVERLAPPING)
+            model.set_params(engine="gibbs", draws=20).fit(OVERLAPPING)
         assert model.posterior_.n_draws == 40
         assert not hasattr(model, "bic_")
 

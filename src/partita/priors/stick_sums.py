@@ -9,6 +9,7 @@ _TAIL = 42.0
 _STICK_STEP = 0.25
 _COARSE_STEP = 0.25
 _CLOCK_STEP = 0.15
+_LARGEST_LOG = 700.0
 
 
 def expected_occupied_sticks(n: int, n_components: int, concentration: float) -> float:
@@ -94,7 +95,7 @@ class _Clocks:
         self.sizes, self.multiplicity, self.alpha = sizes.astype(np.float64), multiplicity, concentration
         self.n_spare = n_components - int(multiplicity.sum())
         low = -_TAIL - math.log(self.sizes.sum() + concentration)
-        high = math.log(2.0 * _TAIL + n_components + 12.0 * math.sqrt(n_components) + concentration)
+        high = math.log(2.0 * _TAIL + n_components + 12.0 * math.sqrt(n_components))
         coarse = np.arange(low, high + _COARSE_STEP, _COARSE_STEP)
         logs = self._on(coarse).log_integrand()
         chosen = logs > logs.max() - _TAIL
@@ -129,7 +130,7 @@ class _Clocks:
 
     def _on(self, log_t: np.ndarray) -> "_Clocks":
         self.log_t = log_t
-        rate = self.alpha * np.exp(log_t)
+        rate = np.exp(np.minimum(math.log(self.alpha) + log_t, _LARGEST_LOG))
         with np.errstate(divide="ignore"):
             self.log_room = np.log(gammaincc(self.n_spare, rate)) if self.n_spare else np.full(log_t.size, -np.inf)
         self.log_full = self.n_spare * np.log(rate) - rate - gammaln(self.n_spare + 1.0)
