@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import expit, gammaincc, gammaln, log_expit, logsumexp
+from scipy.special import expit, gammaincc, gammaln, log_expit
 
 _TAIL = 42.0
 _STICK_STEP = 0.25
@@ -125,7 +125,7 @@ class _Clocks:
 
     def log_integrand(self) -> np.ndarray:
         """Its log at every point of the grid, times t."""
-        last = logsumexp(self.log_last, b=self.multiplicity, axis=1)
+        last = np.logaddexp.reduce(np.log(self.multiplicity) + self.log_last, axis=1)
         return self.log_rung @ self.multiplicity + last + self.log_t
 
     def _on(self, log_t: np.ndarray) -> "_Clocks":
@@ -156,4 +156,4 @@ class _Clocks:
         return ends - rows - log_rung, log_rung
 
     def _integrated(self, logs: np.ndarray) -> np.ndarray:
-        return logsumexp(logs, axis=0) + math.log(self.step)
+        return np.logaddexp.reduce(logs, axis=0) + math.log(self.step)
