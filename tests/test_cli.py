@@ -39,6 +39,7 @@ def two_runs(tmp_path_factory):
     return folder, runs, first
 
 
+@long
 @pytest.mark.xdist_group("mixed")
 class TestDemo:
     def test_runs_twice_in_a_row_and_leaves_its_table_and_the_files_of_a_run(self, two_runs):

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.mixtures import quick, unconverged_is_fine
+from tests.volumes import long
 
 from partita import Mixture
 from partita.engines import Gibbs
@@ -149,6 +150,7 @@ def test_memory_mapped_and_read_only_tables(blobs, tmp_path):
     np.testing.assert_array_equal(mapped.labels_, quick().fit(X).labels_)
 
 
+@long
 def test_fits_in_several_threads_do_not_disturb_each_other(blobs):
     seeds = range(6)
     alone = [quick(random_state=seed, n_jobs=2).fit(blobs[0]).posterior_.draws for seed in seeds]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from tests.mixtures import full, known, quick, unconverged_is_fine
+from tests.volumes import long
 
 from partita.families import Gaussian
 from partita.priors import DirichletProcess
@@ -101,6 +102,7 @@ def test_whole_floats_are_weights():
     np.testing.assert_array_equal(ones.posterior_.traces["log_joint"], unweighted)
 
 
+@long
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory can be limited on Linux")
 def test_memory_does_not_grow_with_the_weights():
     """Rows of weight 2**31 in all, in a process that may take 2 GiB more than it has."""

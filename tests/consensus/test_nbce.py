@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from tests.consensus.ensembles import GOLDEN, categorical, noisy_copies, quick, unconverged_is_fine
+from tests.volumes import long
 
 import partita
 from partita import NBCE, Partitions
@@ -257,7 +258,11 @@ class TestPriorPredictive:
     """Labels from the prior: a partition, shares of labels for every cluster and clustering, then labels."""
 
     @pytest.mark.parametrize(
-        "prior", [StickBreaking(n_components=4, concentration=2.0), DirichletProcess(concentration=2.0)]
+        "prior",
+        [
+            StickBreaking(n_components=4, concentration=2.0),
+            pytest.param(DirichletProcess(concentration=2.0), marks=long),
+        ],
     )
     def test_two_objects_agree_as_often_as_they_should(self, prior):
         beta, like, n = 0.7, GOLDEN, 4000

@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 from tests.consensus.ensembles import GOLDEN, categorical, unconverged_is_fine
 from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita.consensus import NBCE
 from partita.engines import Gibbs
@@ -55,6 +55,7 @@ def test_golden_values(prior, n_draws):
     assert agreement.agrees, str(agreement)
 
 
+@long
 def test_the_misprinted_conditional_is_seen(monkeypatch):
     """The paper's FSD conditional, alpha in place of alpha/K, is not the golden posterior."""
     monkeypatch.setattr(FiniteDirichlet, "shift", lambda self, concentration: concentration)

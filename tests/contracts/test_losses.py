@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights
-from tests.volumes import short_and_long
+from tests.volumes import long, long_but, short_and_long
 
 import partita
 from partita import Mixture
@@ -137,7 +137,7 @@ def problem_of(loss, draws, weights):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])
-@pytest.mark.parametrize("name", SEARCHED)
+@pytest.mark.parametrize("name", long_but(["vi", "nvi", TOY], [pytest.param(name, id=name) for name in SEARCHED]))
 def test_the_objective_changes_as_the_loss_does(name, missing):
     """What the compiled state adds up move by move is the expected loss, up to a constant."""
     draws, weights = noisy_draws(5, n_objects=18, n_draws=9, share=0.5, missing=missing), random_weights(5, 9)
@@ -158,6 +158,7 @@ def test_the_objective_changes_as_the_loss_does(name, missing):
         np.testing.assert_allclose(differences, differences[0], atol=EXACT)
 
 
+@long
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize("name", SEARCHED)
 def test_what_a_place_is_worth_is_what_taking_it_changes(name, missing):

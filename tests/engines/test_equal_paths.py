@@ -8,7 +8,7 @@ import pytest
 from tests.engines.models import CATEGORICAL, COMPLETE_GAUSSIAN, Example, one_per_compilation, one_worker, parameters
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita.families import Categorical, Gaussian
 from partita.kernels.compiling import entry
@@ -78,8 +78,9 @@ def wide(n_columns, *, missing):
     return Example("wide", Categorical(pseudocount=20.0).resolve(table), table)
 
 
+@long
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-@short_and_long("n_draws", 1000, 2500)
+@pytest.mark.parametrize("n_draws", [2500])
 @one_worker(CATEGORICAL)
 def test_nine_hundred_categorical_columns_keep_the_posterior(missing, n_draws):
     example = wide(900, missing=missing)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.engines.models import Example, marks_of, one_worker
 from tests.oracles.geweke import chain_draws, forward_draws, limit, z_scores
-from tests.volumes import long_but, short_and_long
+from tests.volumes import long, long_but, short_and_long
 
 from partita.engines.gibbs import Gibbs
 from partita.families import Categorical, Count, Gaussian
@@ -94,6 +94,7 @@ def prior_draws_are_slow(example):
     return example.name.startswith("full")
 
 
+@long
 @one_worker(MODELS["diag-learned"])
 def test_the_test_sees_a_draw_of_the_scale_as_if_every_row_were_there_twice(monkeypatch):
     right = NormalInverseGamma.redrawn

@@ -8,7 +8,7 @@ from tests.engines.models import CATEGORICAL
 from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import Exact, log_likelihoods, log_prior_probabilities, subset_log_marginals
 from tests.oracles.partitions import set_partitions
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita import Mixture
 from partita.engines.gibbs import Gibbs
@@ -62,7 +62,7 @@ def run(model, n_draws, seed):
         DirichletProcess(concentration=Gamma(2.0, 1.0)),
         FiniteDirichlet(n_components=3, concentration=1.0),
         StickBreaking(n_components=3, concentration=1.0),
-        StickBreaking(n_components=3, concentration=Gamma(2.0, 1.0)),
+        pytest.param(StickBreaking(n_components=3, concentration=Gamma(2.0, 1.0)), marks=long),
     ],
     ids=lambda prior: f"{prior.name}{'-learned' if prior.learns_concentration else ''}",
 )
@@ -79,6 +79,7 @@ def test_partitions_and_pseudocounts_are_from_the_exact_posterior(prior, n_draws
         assert abs(means.mean() - density @ LOG_GRID**power) < 4.5 * error
 
 
+@long
 def test_the_test_tells_a_learned_pseudocount_from_a_fixed_one():
     """The posterior under the hyperprior's mean is far from that of the draws."""
     model = model_of(DirichletProcess(concentration=1.0))

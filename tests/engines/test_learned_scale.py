@@ -189,6 +189,7 @@ def assert_exact(learner, prior, log_grids, n_draws):
             assert abs(means.mean() - densities[name] @ log_grids[name] ** power) < 4.5 * error, (name, power)
 
 
+@long
 def test_the_test_tells_a_learned_scale_from_a_fixed_one():
     """The posterior under the hyperprior's mean is far from that of the draws."""
     learner = next(one for one in LEARNERS if one.name == "diag-both")

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 from tests.engines.counter import N_ROWS, count, kept_sweeps
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita.engines import keeping, runner
 from partita.running import progress as reporting
@@ -160,6 +160,7 @@ def test_an_early_end_keeps_at_least_the_later_half_of_every_chain(monkeypatch, 
                 assert kept[-len(half) :] == half
 
 
+@long
 @pytest.mark.parametrize("most_draws", [30, 5])
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
 @at_every_second_or_every_sweep

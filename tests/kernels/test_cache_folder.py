@@ -45,6 +45,7 @@ def assert_kept_in_memory(outcome, values, folder, reason):
     assert reason in said
 
 
+@long
 def test_no_home_directory(filled):
     assert_kept_in_memory(run(NO_HOME + DENSITIES), filled[1], "~/.cache/partita", "home directory")
 
@@ -67,6 +68,7 @@ def test_a_full_disk(filled, tmp_path):
     assert not any(temporary.iterdir())
 
 
+@long
 def test_a_folder_that_can_only_be_read_is_read(filled, tmp_path):
     """Of this user, so what lies there is trusted; only what is missing cannot be added."""
     cache = shutil.copytree(filled[0], tmp_path / "cache")
@@ -77,6 +79,7 @@ def test_a_folder_that_can_only_be_read_is_read(filled, tmp_path):
     assert (values, n_compiled, said) == (filled[1], 0, "")
 
 
+@long
 def test_a_folder_of_another_user_is_neither_read_nor_written(filled, tmp_path):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
     before = [path.stat().st_mtime_ns for path in sorted(cache.rglob("*"))]

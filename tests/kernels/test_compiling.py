@@ -105,6 +105,7 @@ def copied(tmp_path):
     return package, densities
 
 
+@long
 def test_an_edit_of_a_callee_in_another_file_takes_effect(copied):
     package, densities = copied
     callee = package / "kernels" / "algebra.py"

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 from tests.kernels.processes import DENSITIES, finish, run, start
-from tests.volumes import long, long_but
+from tests.volumes import long
 
 from partita.kernels.compiled_files import _unpickled
 
@@ -51,10 +51,8 @@ def assert_healed(cache, values, n_compiled):
     assert len(files_of(cache)) == 2
 
 
-@pytest.mark.parametrize(
-    "damage",
-    long_but(["a bit of the code"], [pytest.param(damage, id=name) for name, damage in DAMAGES.items()]),
-)
+@long
+@pytest.mark.parametrize("damage", [pytest.param(damage, id=name) for name, damage in DAMAGES.items()])
 def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
     cache = shutil.copytree(filled[0], tmp_path / "cache")
     for file in files_of(cache):

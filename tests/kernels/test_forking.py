@@ -4,6 +4,7 @@ import os
 
 import pytest
 from tests.kernels.processes import run
+from tests.volumes import long
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -96,6 +97,7 @@ def test_the_child_does_not_wait_for_a_thread_that_compiles(tmp_path):
     assert agrees
 
 
+@long
 def test_the_child_does_not_wait_for_a_thread_that_reads_rows():
     """With the cache of all tests: to compile the sampler anew would take longer than all else."""
     (code, _), _ = run(WHILE_READING, os.environ.get("PARTITA_CACHE_DIR"))

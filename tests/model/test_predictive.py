@@ -56,7 +56,7 @@ CASES = [
 ]
 
 
-QUICK = ["known-fixed", "known-sticks", "gaussian-full-gap", "categorical-learned"]
+QUICK = ["known-fixed", "gaussian-full-gap", "categorical-learned"]
 
 
 def joined(table: Table, other: Table, row: int) -> Table:

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_rand_score
+from tests.volumes import long
 
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -119,6 +120,7 @@ def test_one_draw_and_one_object():
     assert Posterior.from_draws([["a"], ["b"]]).draws.tolist() == [[0], [0]]
 
 
+@long
 def test_a_million_labels_that_all_differ():
     texts = np.arange(10**6).astype(str)
     assert Posterior.from_draws([texts.tolist()]).n_clusters() == pytest.approx({10**6: 1.0})

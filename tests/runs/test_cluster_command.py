@@ -9,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.runs.conftest import process, two_groups
+from tests.volumes import long
 
 import partita as package
 from partita.runs.manifest import MANIFEST
@@ -99,6 +100,7 @@ class TestRun:
         assert (finished[0] / "coclustering.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+@long
 def test_every_form_of_the_same_table_gives_the_same_labels(tmp_path, partita):
     lines = two_groups()
     frame = pyarrow.csv.read_csv(pyarrow.BufferReader("\n".join(lines).encode()))

@@ -172,6 +172,7 @@ def test_is_what_python_finds(file, partita, tmp_path):
     assert list(about(tmp_path / "out")["agreement"].values()) == pytest.approx(model.base_agreement_)
 
 
+@long
 def test_every_form_of_the_same_labels_gives_the_same_answer(partita, tmp_path):
     columns = votes()
     write(tmp_path / "comma.csv", columns)

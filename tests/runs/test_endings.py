@@ -170,6 +170,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_result(warm, tmp_path):
     assert (tmp_path / "out" / "labels.csv").exists()
 
 
+@long
 def test_a_terminal_shows_chains_sweeps_groups_and_time_left(warm, tmp_path):
     import pty
 

@@ -182,6 +182,7 @@ def answer_of(folder, new, partita):
     return (new.parent / "answer.csv").read_text()
 
 
+@long
 @pytest.mark.parametrize("before", [pytest.param(False, id="fresh", marks=long), pytest.param(True, id="replacing")])
 def test_after_a_kill_at_any_rename_predict_answers_by_a_whole_run_or_refuses(
     fitted, new, partita, tmp_path, monkeypatch, before

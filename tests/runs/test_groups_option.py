@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
+from tests.volumes import long
 
 import partita as package
 
@@ -64,6 +65,7 @@ def test_groups_are_merged_unasked_only_where_that_leaves_half_of_them(partita, 
     assert "4 pieces form 3 groups of 200, 100, 100 rows." in asked.out
 
 
+@long
 def test_a_number_of_groups_or_none(moons, partita, tmp_path):
     path, _ = moons
     three = partita("cluster", path, "--groups", "3", "--out", tmp_path / "three", *FAST)

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.volumes import long
 
 pytestmark = pytest.mark.xdist_group("mixed")
 QUICK = ["--chains", "2", "--draws", "40", "--quiet"]
@@ -66,6 +67,7 @@ def test_columns_with_names_that_mean_something_elsewhere(answer):
     assert set(names) - {"class"} == set(summary["columns"])
 
 
+@long
 def test_about_a_thousand_categories(answer):
     rng = np.random.default_rng(3)
     group = np.repeat([0, 1], 1000)

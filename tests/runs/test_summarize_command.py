@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.runs.conftest import process
+from tests.volumes import long
 
 from partita import Posterior
 from partita.files import atomic
@@ -47,6 +48,7 @@ def draws(tmp_path):
 
 
 class TestRun:
+    @long
     def test_in_its_own_process(self, draws):
         done = process("summarize", draws.name, cwd=draws.parent)
         assert done.returncode == 0, done.stderr
@@ -115,6 +117,7 @@ class TestRun:
         assert about(tmp_path / "out")["n_empty"] == 1
 
 
+@long
 def test_every_form_of_the_same_draws_gives_the_same_labels(draws, partita, tmp_path):
     labels = noisy_draws()
     np.save(tmp_path / "d.npy", labels)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.volumes import long
 
 from partita.runs.manifest import MANIFEST, read_manifest
 
@@ -60,6 +61,7 @@ def test_it_refuses_in_one_sentence_and_leaves_nothing(text, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@long
 def test_it_replaces_its_own_files_and_no_others(text, tmp_path):
     out = tmp_path / "out"
     assert partita("tally", text, "--out", out, "--quiet").stdout == ""

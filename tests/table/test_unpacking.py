@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.volumes import long_but
+from tests.volumes import long, long_but
 
 from partita import Posterior
 from partita.table import Table, read_file
@@ -125,7 +125,7 @@ BOMBS = {
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="asks Linux for the memory in use")
-@pytest.mark.parametrize("name", long_but(["hidden.parquet"], [pytest.param(name, id=name) for name in BOMBS]))
+@pytest.mark.parametrize("name", long_but(["deflated.npz"], [pytest.param(name, id=name) for name in BOMBS]))
 def test_bombs_are_refused_in_little_memory(name, tmp_path):
     make, words = BOMBS[name]
     make(tmp_path / name)
@@ -150,6 +150,7 @@ def test_the_option_lifts_the_limit_and_lowers_it(tmp_path):
             read(path, max_unpacked="4GB")
 
 
+@long
 def test_large_tables_of_ordinary_numbers_need_no_option(tmp_path):
     rng = np.random.default_rng(0)
     rows = 2 * MIB
