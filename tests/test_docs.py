@@ -13,6 +13,7 @@ from partita.cli import COMMANDS
 from partita.consensus import base_clusterings
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
 from partita.families import Categorical, Count, Gaussian, Mixed
+from partita.parameters import REGISTRY
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 from partita.runs.cluster import ClusterRequest
 from partita.runs.column_words import describe_input
@@ -31,6 +32,17 @@ def name(page):
     return str(page.relative_to(ROOT))
 
 
+@pytest.fixture
+def registry():
+    """What a page defines is known while it runs."""
+    before = {kind: dict(members) for kind, members in REGISTRY.items()}
+    yield
+    for kind, members in REGISTRY.items():
+        members.clear()
+        members.update(before[kind])
+
+
+@pytest.mark.usefixtures("registry")
 @pytest.mark.xdist_group("mixed")
 @pytest.mark.parametrize(
     "page", [pytest.param(page, id=name(page), marks=[long] if page.stem in SLOW else []) for page in WITH_EXAMPLES]
@@ -54,6 +66,7 @@ def test_the_pages_that_should_have_examples_have_some():
     named = {name(page) for page in WITH_EXAMPLES}
     pages = (
         "how-do-i",
+        "extending",
         "mixture",
         "families",
         "priors",
