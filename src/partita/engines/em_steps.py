@@ -12,7 +12,7 @@ from partita.model.model import HERE
 from partita.places import Here
 from partita.priors import FiniteDirichlet
 
-LEAST_SHARE = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
+LEAST_PARAMETER = 1e-12  # of a category, or rate of a count, where the prior does not keep it from 0
 LEAST_WEIGHT = 1e-10  # rows of a component that counts as empty
 ESTIMATES = ("map", "ml")
 
@@ -95,7 +95,7 @@ class EMSteps(Steps):
     def params(self, stats: np.ndarray) -> Any:
         """The components' parameters that these statistics give."""
         if self.is_map:
-            return self.likelihood.map_params(stats, least=LEAST_SHARE)
+            return self.likelihood.map_params(stats, least=LEAST_PARAMETER)
         return self.likelihood.ml_params(stats, self.reg_covar)
 
     def _log_prior(self, state: EMState) -> float:

@@ -21,7 +21,7 @@ from partita.priors.weights import LabelledComponents
 
 PARTNERS = 2  # of every component, the most promising ones
 LEAST_SIZE = 1e-10  # rows of a component that counts as empty
-LEAST_SHARE = 1e-20  # of a row that counts where components overlap
+LEAST_OVERLAP = 1e-20  # of a row that counts where components overlap
 PAIRS_AT_ONCE = 512  # whose statistics are summed at a time
 
 
@@ -56,7 +56,7 @@ def overlaps(resp: np.ndarray, row_weights: np.ndarray, pairs: np.ndarray) -> np
     Rows that one of both has less than 1e-20 of add next to nothing, and are most of them where groups are apart.
     """
     found = np.empty(pairs.shape[0])
-    shared = resp > LEAST_SHARE
+    shared = resp > LEAST_OVERLAP
     for p, (i, j) in enumerate(pairs):
         rows = np.flatnonzero(shared[:, i] & shared[:, j])
         one, other = resp[rows, i], resp[rows, j]
