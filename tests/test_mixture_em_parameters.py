@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 from tests.contracts.cases import Waiting
+from tests.contracts.toy_family import GammaExponential
 
 import partita
 from partita import Mixture
@@ -140,3 +141,17 @@ def test_means_without_covariances_are_in_the_units_of_the_table():
     model = Mixture(family=OnlyMeans(), engine="em", prior=FiniteDirichlet(n_components=1), random_state=0).fit(X)
     np.testing.assert_allclose(model.means_, [[X["size"].mean()]], rtol=1e-2)
     assert not hasattr(model, "covariances_")
+
+
+def test_a_name_that_is_taken_is_refused():
+    class Heavy(GammaExponential):
+        def readable(self, params):
+            return {"weights": params}
+
+    class HeavyFamily(Waiting):
+        def on_columns(self, table, columns):
+            return Heavy(np.ones(len(columns)), np.ones(len(columns)), columns)
+
+    X = np.random.default_rng(0).exponential(size=(9, 1))
+    with pytest.raises(ValueError, match=r"Heavy\.readable calls parameters 'weights', which is taken"):
+        Mixture(family=HeavyFamily(), engine="em", prior=FiniteDirichlet(n_components=1), random_state=0).fit(X)

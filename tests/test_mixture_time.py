@@ -64,14 +64,6 @@ def test_a_second_fit_has_what_the_first_has_left(monkeypatch):
     assert before + 800.0 - 5.0 <= second <= running_seconds() + 800.0
 
 
-@pytest.fixture
-def hearing():
-    """Python's own answer to Ctrl-C, whatever runs the tests has."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
-
-
 def pressing(function):
     """The function, during whose first call Ctrl-C is pressed."""
     presses = iter([lambda: os.kill(os.getpid(), signal.SIGINT)])
@@ -83,7 +75,7 @@ def pressing(function):
     return pressed
 
 
-@pytest.mark.usefixtures("hearing")
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_during_the_search_for_the_estimate_keeps_the_draws(monkeypatch):
     monkeypatch.setattr(Problem, "descend", pressing(Problem.descend))
     with pytest.warns(ConvergenceWarning):
@@ -92,7 +84,7 @@ def test_ctrl_c_during_the_search_for_the_estimate_keeps_the_draws(monkeypatch):
     assert model.n_clusters_ == 3
 
 
-@pytest.mark.usefixtures("hearing")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", ["_different", "_best", "_outcome"])
 def test_ctrl_c_between_the_stages_of_em_keeps_the_best_so_far(monkeypatch, name):
     monkeypatch.setattr(maximum, "MOST_SETTLING", 30)
@@ -107,7 +99,7 @@ def test_ctrl_c_between_the_stages_of_em_keeps_the_best_so_far(monkeypatch, name
     assert model.n_clusters_ == 3
 
 
-@pytest.mark.usefixtures("hearing")
+@pytest.mark.usefixtures("interruptible")
 def test_after_ctrl_c_there_is_no_second_fit(monkeypatch):
     monkeypatch.setattr(Gibbs, "step", pressing(Gibbs.step))
     with pytest.warns(ConvergenceWarning) as warned:

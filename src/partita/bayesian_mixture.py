@@ -104,12 +104,12 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
             warnings.warn(words, ConvergenceWarning, stacklevel=3)
 
     def _answer_from(self, outcome: Outcome) -> None:
+        for name, value in {**outcome.clusters.readable(outcome.model), **outcome.notes}.items():
+            setattr(self, f"{name}_", value)
         self._outcome, self.engine_ = outcome, outcome.engine
         self.labels_, self.probabilities_ = outcome.labels, outcome.probabilities
         self.n_clusters_ = outcome.probabilities.shape[1]
         self.converged_ = outcome.converged
-        for name, value in {**outcome.notes, **outcome.clusters.readable(outcome.model)}.items():
-            setattr(self, f"{name}_", value)
         if outcome.iterations:
             self.iterations_ = list(outcome.iterations)
         if outcome.diagnostics is not None:

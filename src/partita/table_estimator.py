@@ -41,7 +41,7 @@ class TableEstimator:
     n_features_in_: int
     feature_names_in_: np.ndarray
     _table: Table
-    _entropy: Any = None  # the root of all random numbers of the fit
+    _entropy: Any = 0  # the root of all random numbers of the fit, where it needs some
 
     def __init_subclass__(cls, *, layout: Layout | None = None, **options: Any):
         super().__init_subclass__(**options)

@@ -40,9 +40,9 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch, engine, n_jobs):
     np.testing.assert_allclose(model.probabilities_.sum(axis=1), 1.0)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 def test_ctrl_c_is_heard(monkeypatch, engine):
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     once, heard = threading.Semaphore(1), threading.Event()
     step, note = type(engine).step, Watch.note
 
@@ -58,9 +58,6 @@ def test_ctrl_c_is_heard(monkeypatch, engine):
 
     monkeypatch.setattr(type(engine), "step", interrupted)
     monkeypatch.setattr(Watch, "note", noted)
-    try:
-        with pytest.warns(ConvergenceWarning, match="interrupted"):
-            model = mixture(engine.__class__(tol=0.0, max_iter=10**6)).fit(ROWS)
-    finally:
-        signal.signal(signal.SIGINT, previous)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = mixture(engine.__class__(tol=0.0, max_iter=10**6)).fit(ROWS)
     assert model.labels_.shape == (60,)

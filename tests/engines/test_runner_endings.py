@@ -42,14 +42,6 @@ def test_hardly_any_time_still_gives_one_draw_per_chain(clock, draws):
 # --- interruptions and failures -------------------------------------------------------------------
 
 
-@pytest.fixture
-def interruptible():
-    """Python's own answer to an interruption from the keyboard, whatever the test runner set."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
-
-
 def interrupt_at(sweep):
     """Interrupt once, as a keyboard would, when a chain comes to this sweep."""
     not_yet = threading.Semaphore(1)

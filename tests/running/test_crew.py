@@ -70,17 +70,14 @@ def press_ctrl_c():
     threading.Event().wait(0.0)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_the_first_ctrl_c_is_noted_and_the_second_raised():
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     watch = Watch()
-    try:
-        with watch.listening():
-            crew = Crew(1, watch=watch)
+    with watch.listening():
+        crew = Crew(1, watch=watch)
+        press_ctrl_c()
+        assert crew.interrupted
+        assert crew.is_over()
+        assert not Crew(1, watch=watch).is_over()  # what follows reads what there is
+        with pytest.raises(KeyboardInterrupt):
             press_ctrl_c()
-            assert crew.interrupted
-            assert crew.is_over()
-            assert not Crew(1, watch=watch).is_over()  # what follows reads what there is
-            with pytest.raises(KeyboardInterrupt):
-                press_ctrl_c()
-    finally:
-        signal.signal(signal.SIGINT, previous)

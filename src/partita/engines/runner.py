@@ -79,10 +79,10 @@ class Plan:
         watch = self.running_watch
         return Crew(self.n_jobs, watch.deadline((1.0 - self.reading_share) / self.n_fits), watch)
 
-    def reading_crew(self, n_jobs: int | None) -> Crew:
+    def reading_crew(self) -> Crew:
         """Threads for what is read from the draws."""
         watch = self.running_watch
-        return Crew(n_jobs, watch.deadline(1.0 / self.n_fits), watch)
+        return Crew(self.n_jobs, watch.deadline(1.0 / self.n_fits), watch)
 
     @property
     def running_watch(self) -> Watch:

@@ -109,7 +109,7 @@ def outcome_of_draws(
         options,
         entropy=plan.estimate.entropy,
         groups=model.table.identical_rows(),
-        crew=plan.begun().reading_crew(options.n_jobs),
+        crew=plan.begun().reading_crew(),
     )
     clusters = clusters_of(model, found.labels, _average(posterior, "concentration"), stream_of(seed.entropy, 1))
     labels, probabilities = with_absent_rows(model, clusters, found.labels, found.probabilities)

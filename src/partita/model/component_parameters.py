@@ -7,6 +7,11 @@ import numpy as np
 from partita.model.model import Model
 from partita.table.units import from_standard
 
+STANDARD = ("means", "covariances", "rates", "shares")
+"""What families may say of their parameters, besides what has names of their own; see `Conjugate.readable`."""
+
+RESERVED = ("weights", "objective", "others")
+
 
 class ComponentParameters(NamedTuple):
     """What K components are; of kinds of columns that the table does not have, None.
@@ -41,7 +46,7 @@ def component_parameters(
 ) -> ComponentParameters:
     """Parameters (K components) of the model's likelihood as a person reads them."""
     schema, said = model.table.schema, model.likelihood.readable(params)
-    standard = {name: said[name] for name in said.keys() & set(ComponentParameters._fields)}
+    standard = {name: said[name] for name in STANDARD if name in said}
     if "shares" in standard:
         names = [column.name for column in schema.categorical]
         standard["shares"] = {names[position]: own for position, own in standard["shares"].items()}
@@ -61,6 +66,10 @@ def _others(model: Model, params: Any) -> dict[str, dict[str, np.ndarray]]:
     for block, own in model.likelihood.with_params(params):
         names = block.column_names(model.table.schema)
         for name, values in block.readable(own).items():
-            if name not in ComponentParameters._fields:
+            if name in RESERVED:
+                raise ValueError(
+                    f"{type(block).__name__}.readable calls parameters {name!r}, which is taken: rename them."
+                )
+            if name not in STANDARD:
                 others.setdefault(name, {}).update(zip(names, np.moveaxis(values, 1, 0)))
     return others
