@@ -3,10 +3,10 @@
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from partita.kernels.algebra import log_gamma_ratio, log_rising
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -68,7 +68,7 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
         out[k] = log_predictive(rows, i, w, state, k) if k != own else -log_predictive(rows, i, -w, state, k)
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def _products(rows, i, state, n_slots, own, out):
     """Predictive of one row in every slot; True when ``state.exponent`` holds binary exponents of it."""
     position, exponent = rows.position, state.exponent
@@ -98,7 +98,7 @@ def _products(rows, i, state, n_slots, own, out):
     return rescale
 
 
-@numba.njit
+@inner
 def _multiply(position, i, start, stop, numerator, n_slots, out):
     """Multiply by the numerators of some columns, two columns at a time."""
     m = start
@@ -115,7 +115,7 @@ def _multiply(position, i, start, stop, numerator, n_slots, out):
         m += 2
 
 
-@numba.njit
+@inner
 def _divide(position, i, start, stop, inverse_total, n_slots, out):
     """Divide by the totals of the observed columns."""
     for m in range(start, stop):
@@ -124,14 +124,14 @@ def _divide(position, i, start, stop, inverse_total, n_slots, out):
                 out[k] *= inverse_total[m, k]
 
 
-@numba.njit
+@inner
 def _move_exponents(mantissa, exponent, n_slots):
     for k in range(n_slots):
         mantissa[k], shift = math.frexp(mantissa[k])
         exponent[k] += shift
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def _product(rows, i, state, slot, removed):
     """Predictive of one row in one slot less ``removed`` (0 or 1) copies of it: mantissa and exponent."""
     position, stats, observed = rows.position, state.stats, state.observed
@@ -194,7 +194,7 @@ def _add(rows, i, w, state, slot):
     _set_inverse_product(state, slot)
 
 
-@numba.njit
+@inner
 def _set_inverse_product(state, slot):
     observed, mass = state.observed, state.mass
     n_columns, step = mass.shape[0], state.columns_per_rescale[0]

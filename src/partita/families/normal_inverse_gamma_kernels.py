@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from partita.families.algebra.moments import add_moments
 from partita.kernels.algebra import REASSOCIATE, log_multigamma_ratio
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -72,7 +72,7 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
                 out[own] = out[k]
 
 
-@numba.njit(fastmath=REASSOCIATE)
+@inner(fastmath=REASSOCIATE)
 def _log_products(x, i, mean, stretch, n_slots, product, out):
     """log of prod_j (1 + stretch_j (x_j - m_j)^2) for w = 1 in every slot, one log for several factors."""
     d = x.shape[1]
@@ -95,7 +95,7 @@ def _log_products(x, i, mean, stretch, n_slots, product, out):
                     out[k] += _log_factor(stretch[j, k], x[i, j] - mean[j, k])
 
 
-@numba.njit
+@inner
 def _log_factor(stretch, z):
     """log(1 + stretch z^2), for any z that a float can hold; not below that of `LEAST_FACTOR`."""
     square = stretch * z * z
@@ -104,7 +104,7 @@ def _log_factor(stretch, z):
     return np.log(stretch) + 2.0 * np.log(abs(z))
 
 
-@numba.njit(fastmath=REASSOCIATE)
+@inner(fastmath=REASSOCIATE)
 def _log_product(x, i, mean, stretch, slot, side):
     """The log of the product of a row's factors in one slot, for w = 1 or -1."""
     d = x.shape[1]
@@ -123,7 +123,7 @@ def _log_product(x, i, mean, stretch, slot, side):
     return total
 
 
-@numba.njit
+@inner
 def _log_predictive_cell(x, w, state, slot, j):
     """Log predictive of ``w`` copies of one cell."""
     v = state.hyper[1, j] + state.stats[slot, j]
@@ -136,7 +136,7 @@ def _log_predictive_cell(x, w, state, slot, j):
     return constant - 0.5 * (v + w) * _log_factor(stretch, z)
 
 
-@numba.njit
+@inner
 def _constant(state, slot, j, w, log_gamma_ratio):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     n, b = state.stats[slot, j], state.scale[slot, j]
@@ -176,7 +176,7 @@ def _refresh(state, slot):
     state.total[slot, 1] = minus
 
 
-@numba.njit
+@inner
 def _log_normaliser(normaliser, hyper, n, j):
     """What depends on the number of cells alone in the log predictive of one more."""
     if n < normaliser.shape[0] and n == np.floor(n):

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from partita.kernels.algebra import (
@@ -14,6 +13,7 @@ from partita.kernels.algebra import (
     squared_distance,
     squared_distance_within,
 )
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -96,7 +96,7 @@ def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     )
 
 
-@numba.njit
+@inner
 def _screened_weights(
     x, i, mean, factor, hyper, constant, sizes, n_slots, own, prior_scores, out, reference
 ):  # OUT: out
@@ -137,7 +137,7 @@ def _screened_weights(
     return top
 
 
-@numba.njit
+@inner
 def _other_empty(sizes, n_slots, own):
     for k in range(n_slots):
         if sizes[k] == 0 and k != own:
@@ -145,7 +145,7 @@ def _other_empty(sizes, n_slots, own):
     return own
 
 
-@numba.njit
+@inner
 def _constant(state, slot, w):
     """What does not depend on the row in the log predictive of ``w`` copies."""
     d = state.mean.shape[1]
@@ -155,7 +155,7 @@ def _constant(state, slot, w):
     return gamma - 0.5 * w * (d * LOG_PI + state.log_det[slot])
 
 
-@numba.njit
+@inner
 def _step(state, slot, w):
     """The factor of (x - m)(x - m)' that ``w`` copies of a row add to S."""
     n = state.stats[slot, 0]
@@ -193,7 +193,7 @@ def _refresh(state, slot):
     _set_constants(state, slot)
 
 
-@numba.njit
+@inner
 def _posterior_scale(state, slot, out):
     """Write S to ``out`` and the posterior mean to the state."""
     d = state.mean.shape[1]
@@ -206,7 +206,7 @@ def _posterior_scale(state, slot, out):
             out[a, b] = state.scale[a, b] + second - k * state.mean[slot, a] * state.mean[slot, b]
 
 
-@numba.njit
+@inner
 def _set_constants(state, slot):
     state.constant[slot, 0] = _constant(state, slot, 1)
     if state.stats[slot, 0] >= 1.0:
@@ -268,7 +268,7 @@ def _fill_gaps(rng, rows, i, state, slot):
         rows.x[i, column] = value
 
 
-@numba.njit
+@inner
 def _condition_on_observed(rows, i, state, slot):
     """Factor S with the observed columns first; leave order, whitened cells and factor in scratch.
 

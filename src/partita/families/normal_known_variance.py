@@ -9,7 +9,6 @@ With n observed cells the mean's posterior precision is P = 1/t2 + n/s2 and its 
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-import numba
 import numpy as np
 from scipy import stats as distributions
 
@@ -32,6 +31,7 @@ from partita.families.algebra.relevance import relevance
 from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate
 from partita.families.profiles import ColumnProfile, IntervalEstimate, column_profiles, mean_estimate
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -207,7 +207,7 @@ def _log_predictive(rows, i, w, state, slot):
     return total
 
 
-@numba.njit
+@inner
 def _constant(state, slot, j, w):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     known, before = state.hyper[0, j], state.precision[slot, j]

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from partita.families.algebra.moments import NumericRows
@@ -11,6 +10,7 @@ from partita.families.gamma_poisson import CountRows, CountState
 from partita.families.normal_inverse_gamma_kernels import GammaState
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.normal_known_variance import KnownVarianceState
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -50,7 +50,7 @@ class ProductState(NamedTuple):
     scratch: np.ndarray  # (slots,)
 
 
-@numba.njit
+@inner
 def _has_full(state):
     return state.full.mean.shape[1] > 0
 
@@ -75,7 +75,7 @@ def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
         _accumulate(out, state.scratch, n_slots)
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out):
     """Log weights of all blocks but the categories, whose weights are linear."""
     scratch = state.scratch
@@ -94,7 +94,7 @@ def _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out):
         _accumulate(out, scratch, n_slots)
 
 
-@numba.njit
+@inner
 def _accumulate(out, scratch, n_slots):
     for k in range(n_slots):
         out[k] += scratch[k]
@@ -105,7 +105,7 @@ def _log_predictive(rows, i, w, state, slot):
     return log_predictive(rows.full, i, w, state.full, slot) + _log_predictive_rest(rows, i, w, state, slot)
 
 
-@numba.njit
+@inner
 def _log_predictive_rest(rows, i, w, state, slot):
     """Log predictive of all blocks but the full-covariance one."""
     return (

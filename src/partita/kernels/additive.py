@@ -12,8 +12,8 @@ r, -1 if it has none there.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.search import place, score, value
 
@@ -58,7 +58,7 @@ def _value(objective):
     return objective.total[0]
 
 
-@register_jitable
+@inner
 def _score_object(objective, p, own, out):
     columns, gains, cells, phi = objective.columns, objective.gains, objective.cells, objective.phi
     alone = 0.0
@@ -76,7 +76,7 @@ def _score_object(objective, p, own, out):
         out[own] = alone
 
 
-@register_jitable
+@inner
 def _score_atom(objective, p, own, out):
     columns, cells, phi, count = objective.columns, objective.cells, objective.phi, objective.counts[p]
     alone = 0.0
@@ -95,7 +95,7 @@ def _score_atom(objective, p, own, out):
         out[own] = alone
 
 
-@register_jitable
+@inner
 def _score_together(objective, first, last, out):
     """Members may share a label, so each is counted on top of those before it, in every slot at once."""
     for p in range(first, last):
@@ -106,13 +106,13 @@ def _score_together(objective, first, last, out):
         _shift(objective, p, 0, out.shape[0], -1)
 
 
-@register_jitable
+@inner
 def _shift_unit(objective, unit, low, high, sign):
     for p in range(objective.starts[unit], objective.starts[unit + 1]):
         _shift(objective, p, low, high, sign)
 
 
-@register_jitable
+@inner
 def _shift(objective, p, low, high, sign):
     """Put a member into the slots from ``low`` to before ``high``, or take it out."""
     columns, cells, gains, phi = objective.columns, objective.cells, objective.gains, objective.phi

@@ -2,14 +2,15 @@
 
 import math
 
-import numba
 import numpy as np
+
+from partita.kernels.compiling import inner
 
 LARGEST_FACTOR = 1e20  # of which a dozen can be multiplied
 REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums use vector registers; keeps NaN and inf
 
 
-@numba.njit(fastmath=REASSOCIATE)
+@inner(fastmath=REASSOCIATE)
 def squared_distance(x, i, mean, factor, slot, work):
     """|F (x_i - m)|^2 for the lower triangular F of ``slot``; leaves F (x_i - m) in ``work[1]``."""
     d = x.shape[1]
@@ -25,7 +26,7 @@ def squared_distance(x, i, mean, factor, slot, work):
     return q
 
 
-@numba.njit(fastmath=REASSOCIATE)
+@inner(fastmath=REASSOCIATE)
 def squared_distance_within(x, i, mean, factor, slot, limit):
     """|F (x_i - m)|^2, or the part of it that first exceeds ``limit``."""
     q = 0.0
@@ -39,7 +40,7 @@ def squared_distance_within(x, i, mean, factor, slot, limit):
     return q
 
 
-@numba.njit
+@inner
 def rank_one_update(factor, work, step):
     """Turn the inverse Cholesky factor of S into that of S + step v v'; ``work[1]`` holds F v.
 
@@ -62,7 +63,7 @@ def rank_one_update(factor, work, step):
         before = after
 
 
-@numba.njit
+@inner
 def add_outer(stats, x, w):
     """Add w * [1, x, xx'] to a flat row of statistics."""
     d = x.shape[0]
@@ -74,7 +75,7 @@ def add_outer(stats, x, w):
             stats[1 + d + a * d + b] += scaled * x[b]
 
 
-@numba.njit
+@inner
 def cholesky_in_place(matrix):
     """Replace a symmetric matrix by its lower Cholesky factor (upper part zero); return log |matrix|.
 
@@ -99,7 +100,7 @@ def cholesky_in_place(matrix):
     return log_det
 
 
-@numba.njit
+@inner
 def invert_lower(lower, out):
     """Write the inverse of a lower triangular matrix to ``out``."""
     d = lower.shape[0]
@@ -114,7 +115,7 @@ def invert_lower(lower, out):
             out[r, c] = value / lower[r, r]
 
 
-@numba.njit
+@inner
 def log_multigamma_ratio(v, w, d):
     """log of G_d((v + w)/2) / G_d(v/2), G_d the multivariate gamma function.
 
@@ -128,7 +129,7 @@ def log_multigamma_ratio(v, w, d):
     return total
 
 
-@numba.njit
+@inner
 def log_rising(z, m):
     """log of z (z + 1) ... (z + m - 1) for a whole m >= 0."""
     if m <= 12 and z < LARGEST_FACTOR:
@@ -139,7 +140,7 @@ def log_rising(z, m):
     return log_gamma_ratio(z, m)
 
 
-@numba.njit
+@inner
 def log_gamma_ratio(z, m):
     """log of Gamma(z + m) / Gamma(z) for m >= 0; beyond z = 1000, where the two would cancel, by Stirling's series."""
     if z < 1000.0:

@@ -8,10 +8,9 @@ logs.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from partita.kernels.compiling import entry
+from partita.kernels.compiling import entry, inner
 from partita.kernels.names import add, log_weights, reset, second_order, weights
 
 NEGLIGIBLE = 1e-12  # a responsibility below it is 0, so that few components are touched per row
@@ -84,7 +83,7 @@ def second_order_sweep(
 # --- a row ----------------------------------------------------------------------------------------
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def leave(rows, i, state, resp, sizes):
     """Take one copy of a row out of the expected statistics and sizes."""
     for k in range(sizes.shape[0]):
@@ -98,7 +97,7 @@ def leave(rows, i, state, resp, sizes):
                 add(rows, i, -share, state, k)
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def enter(rows, i, w, state, resp, sizes, shares):
     """Give all copies of a row its new shares: w of the new ones in, the w - 1 old ones that are left out."""
     for k in range(sizes.shape[0]):
@@ -110,7 +109,7 @@ def enter(rows, i, w, state, resp, sizes, shares):
             resp[i, k] = shares[k]
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def score(rows, i, state, sizes, scratch):
     """Prior times predictive of one copy in every component, as shares."""
     seats, scores = scratch.seats, scratch.scores
@@ -127,7 +126,7 @@ def score(rows, i, state, sizes, scratch):
     normalise(scores, seats)
 
 
-@numba.njit
+@inner
 def normalise(scores, seats):
     """Turn log predictives and prior weights into shares."""
     top = -np.inf
@@ -141,7 +140,7 @@ def normalise(scores, seats):
     scores /= total
 
 
-@numba.njit
+@inner
 def keep_what_counts(shares):
     """Set shares below ``NEGLIGIBLE`` to 0; the others sum to 1."""
     total = 0.0
@@ -152,7 +151,7 @@ def keep_what_counts(shares):
     shares /= total
 
 
-@numba.njit
+@inner
 def distance(before, after):
     """Half the summed absolute difference: the share of the row that moves."""
     total = 0.0
@@ -161,7 +160,7 @@ def distance(before, after):
     return 0.5 * total
 
 
-@numba.njit
+@inner
 def row_entropy(shares):
     """-sum_k r_k log r_k."""
     total = 0.0
@@ -174,7 +173,7 @@ def row_entropy(shares):
 # --- the prior ------------------------------------------------------------------------------------
 
 
-@numba.njit
+@inner
 def expected_seats(prior, sizes, out):
     """Prior weight of one more row in every component at expected sizes, up to a common factor."""
     if prior.n_sticks[0] == 0:
@@ -184,7 +183,7 @@ def expected_seats(prior, sizes, out):
         stick_seats(prior.base[0], prior.n_sticks[0], sizes, out)
 
 
-@numba.njit
+@inner
 def stick_seats(a, n_sticks, sizes, out):
     """Seats of sticks: (1 + N_k) / (1 + a + N_{>=k}) prod_{h<k} (a + N_{>h}) / (1 + a + N_{>=h}); the last is 1."""
     from_here = 0.0
@@ -201,7 +200,7 @@ def stick_seats(a, n_sticks, sizes, out):
             unbroken = scale * (a + from_here)
 
 
-@numba.njit
+@inner
 def seat_corrections(prior, sizes, variances, out):
     """Add to ``out`` the second-order terms of the prior, -V / (2 (a + mean)^2) for every log(a + count)."""
     a, n_sticks = prior.base[0], prior.n_sticks[0]
@@ -225,13 +224,13 @@ def seat_corrections(prior, sizes, variances, out):
             out[k] += unbroken
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def second_term(mean, variance):
     """What the second order takes from log(mean): half the variance over the squared mean."""
     return 0.5 * (variance / mean) / mean
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def add_variances(rows, i, copies, spread, resp, variances):
     """Add the variances of ``copies`` of a row (negative: take them out)."""
     if copies == 0.0:

@@ -7,9 +7,8 @@ the number of objects that atom ``a`` stands for; a loss is its kind, the cost `
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
-from partita.kernels.compiling import entry
+from partita.kernels.compiling import entry, inner
 from partita.kernels.loss_values import loss_value
 
 _TILE_ROWS = 32
@@ -216,7 +215,7 @@ def coclustering(draws, weights, together):
             together[top : top + n_rows, left : left + n_columns] = tile[:n_rows, :n_columns]
 
 
-@register_jitable
+@inner
 def _match(candidate, current, counts, overlap, matched):
     """Give each label of ``candidate`` the index in ``current`` that it overlaps most, each once."""
     n_rows = overlap.shape[0]
@@ -243,7 +242,7 @@ def _match(candidate, current, counts, overlap, matched):
             taken[free] = True
 
 
-@register_jitable
+@inner
 def _move(candidate, matched, current, moved, origin):
     """Bring ``current`` to the matched labels of ``candidate`` and list the atoms that moved."""
     n_moved = 0
@@ -257,7 +256,7 @@ def _move(candidate, matched, current, moved, origin):
     return n_moved
 
 
-@register_jitable
+@inner
 def _add(cells, column, first, count):
     """Add an atom to every draw's flat table; ``first`` is the cell of draw label 0."""
     # An unsigned index spares the innermost loop the test for one that counts from the end.
@@ -265,7 +264,7 @@ def _add(cells, column, first, count):
         cells[b, np.uint64(first + column[b])] += count
 
 
-@register_jitable
+@inner
 def _table_loss(kind, a, table, phi, column_sums):
     """Loss from a contingency table whose row and column 0 do not count."""
     column_sums[:] = 0
@@ -281,7 +280,7 @@ def _table_loss(kind, a, table, phi, column_sums):
     return loss_value(kind, a, n, phi[n], rows, _sum(phi, column_sums), joint)
 
 
-@register_jitable
+@inner
 def _sum(phi, sizes):
     total = 0.0
     for size in sizes:
@@ -289,7 +288,7 @@ def _sum(phi, sizes):
     return total
 
 
-@register_jitable
+@inner
 def _group(labels, starts, order):
     """Order atoms by label: those of label ``l`` are ``order[starts[l + 1] : starts[l + 2]]``."""
     starts[:] = 0
@@ -303,7 +302,7 @@ def _group(labels, starts, order):
         following[labels[a] + 1] += 1
 
 
-@register_jitable
+@inner
 def _count_company(labels, draw, counts, table, company):
     """Objects of every draw label in every cluster, and in any; both are written."""
     table[:, :] = 0.0

@@ -26,7 +26,8 @@ class Generic:
                 return self.implementations[kind]
             return stub if has_default else None
 
-        overload(stub, strict=False, jit_options={"forceinline": inline})(choose)
+        options: Any = {"forceinline": inline, "no_cfunc_wrapper": True}  # the latter is missing from annotations
+        overload(stub, strict=False, jit_options=options)(choose)
 
 
 _GENERICS: dict[Callable, Generic] = {}

@@ -2,7 +2,7 @@
 
 import math
 
-import numba
+from partita.kernels.compiling import inner
 
 REACH = 40.0  # nats below the largest term: exp(-40) of it is less than rounding
 _LOG2_E = 1.4426950408889634
@@ -11,7 +11,7 @@ _ROUND = 1.5 * 2.0**52  # added to a number it leaves the nearest whole one in t
 _BIAS, _EXPONENT = 1023, 52  # of a float's binary exponent, and where its bits begin
 
 
-@numba.njit(fastmath={"contract"})
+@inner(fastmath={"contract"})
 def exponentials(logs, top, powers, bits):
     """Replace ``logs`` by exp(logs - top), by 0 where that is below exp(-40); no log may be above ``top``.
 
@@ -33,7 +33,7 @@ def exponentials(logs, top, powers, bits):
         logs[k] *= powers[k]
 
 
-@numba.njit(fastmath={"contract"}, forceinline=True)
+@inner(fastmath={"contract"}, forceinline=True)
 def _series(r):
     """exp(r) by Horner's rule, r^13 / 13! its last term."""
     s = 1.0 / 6227020800.0
@@ -52,7 +52,7 @@ def _series(r):
     return s * r + 1.0
 
 
-@numba.njit
+@inner
 def softmax(logs, powers, bits):
     """Replace ``logs`` by shares in proportion to exp(logs), 0 below exp(-40) of the largest.
 
@@ -67,7 +67,7 @@ def softmax(logs, powers, bits):
     return top + math.log(total), n_positive
 
 
-@numba.njit(fastmath={"nnan", "nsz", "reassoc"})
+@inner(fastmath={"nnan", "nsz", "reassoc"})
 def _largest(values):
     """The largest of some numbers, none of them NaN."""
     top = values[0]
@@ -76,7 +76,7 @@ def _largest(values):
     return top
 
 
-@numba.njit(fastmath={"reassoc"})
+@inner(fastmath={"reassoc"})
 def _sum_and_positives(values):
     """The sum of some numbers, and how many are above 0."""
     total, n_positive = 0.0, 0

@@ -5,12 +5,12 @@ With ``phi`` the function that the loss sums, ``rows`` is the sum of phi over th
 that both label.
 """
 
-from numba.extending import register_jitable
+from partita.kernels.compiling import inner
 
 VI, BINDER, ONE_MINUS_ARI, NVI, NID, ZERO_ONE = range(6)
 
 
-@register_jitable
+@inner
 def loss_value(kind, a, n, whole, rows, columns, joint):
     """One loss of one pair of labelings; ``a`` is the cost of a wrong split. Nothing in common costs nothing."""
     if n == 0:
@@ -28,7 +28,7 @@ def loss_value(kind, a, n, whole, rows, columns, joint):
     return max(0.0, 1.0 - shared / most) if most > 0.0 else 0.0
 
 
-@register_jitable
+@inner
 def _one_minus_ari(n, whole, rows, columns, joint):
     """From pairs of objects: phi is the square. Two trivial partitions that agree have no chance to disagree."""
     if whole == n:

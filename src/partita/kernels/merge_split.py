@@ -11,9 +11,9 @@ a merge with the inverse. E counts the labels that the new part could take: 1 fo
 partitions, the number of empty components where components have labels.
 """
 
-import numba
 import numpy as np
 
+from partita.kernels.compiling import inner
 from partita.kernels.names import (
     add,
     choose_split_target,
@@ -31,7 +31,7 @@ from partita.kernels.names import (
 SLOTS_NEEDED = 3
 
 
-@numba.njit
+@inner
 def merge_split(rng, rows, state, prior, allocation):
     """Propose one split or merge of the clusters of two random rows; return 1 if it was accepted."""
     active, labels = allocation.active, allocation.labels
@@ -45,7 +45,7 @@ def merge_split(rng, rows, state, prior, allocation):
     return merge(rng, rows, state, prior, allocation, i, j)
 
 
-@numba.njit
+@inner
 def split(rng, rows, state, prior, allocation, i, j):
     """Propose to part the cluster that holds rows ``i`` and ``j``."""
     labels, sizes = allocation.labels, allocation.sizes
@@ -85,7 +85,7 @@ def split(rng, rows, state, prior, allocation, i, j):
     return 0
 
 
-@numba.njit
+@inner
 def merge(rng, rows, state, prior, allocation, i, j):
     """Propose to join the clusters of rows ``i`` and ``j`` under the label of the first."""
     labels, sizes = allocation.labels, allocation.sizes
@@ -123,7 +123,7 @@ def merge(rng, rows, state, prior, allocation, i, j):
     return 0
 
 
-@numba.njit
+@inner
 def deal(rng, rows, state, allocation, n_members, i, j, left, right, threshold):
     """Deal the members to two clusters that ``i`` and ``j`` start; return log q and the first one's size.
 
@@ -158,13 +158,13 @@ def deal(rng, rows, state, allocation, n_members, i, j, left, right, threshold):
     return log_q, left_size
 
 
-@numba.njit
+@inner
 def softplus(x):
     """log(1 + exp(x)) without overflow."""
     return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
 
 
-@numba.njit
+@inner
 def gather(allocation, a, b, i, j):
     """Write the rows of slots ``a`` and ``b`` except ``i`` and ``j`` to ``members``; return how many."""
     count = 0
@@ -176,7 +176,7 @@ def gather(allocation, a, b, i, j):
     return count
 
 
-@numba.njit
+@inner
 def shuffle(rng, members, n_members):
     """Fisher-Yates on the first ``n_members`` entries."""
     for position in range(n_members - 1, 0, -1):
@@ -184,7 +184,7 @@ def shuffle(rng, members, n_members):
         members[position], members[other] = members[other], members[position]
 
 
-@numba.njit
+@inner
 def spare_slots(prior, sizes):
     """Three empty slots that stand for no component."""
     first, second, third = -1, -1, -1

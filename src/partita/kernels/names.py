@@ -6,9 +6,9 @@ cluster or is empty; an empty slot's predictive is the prior predictive. ``sizes
 summed weight of a slot's rows. ``prior`` is the prior's NamedTuple.
 """
 
-import numba
 import numpy as np
 
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import generic
 
 # --- families -------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def log_weights(rows, i, w, state, sizes, n_slots, own, out):
     log_weights_slot_by_slot(rows, i, w, state, sizes, n_slots, own, out)
 
 
-@numba.njit
+@inner
 def log_weights_slot_by_slot(rows, i, w, state, sizes, n_slots, own, out):
     """`log_weights` from `log_predictive` alone, which is inlined once for all slots."""
     empty_value = 0.0
@@ -119,7 +119,7 @@ def second_order(rows, i, state, spread, n_slots, out):
     """
 
 
-@numba.njit
+@inner
 def exponentiate(logs, n_slots):
     """Replace logs by their exponentials divided by the largest one; return its log."""
     top = -np.inf

@@ -8,8 +8,8 @@ objects of cluster T in the labelled set g. Here a unit is one atom.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.search import place, score, value
 
@@ -75,7 +75,7 @@ def _value(objective):
     return total
 
 
-@register_jitable
+@inner
 def _size_gain(objective, unit, slot, own):
     gain, count = 0.0, objective.counts[unit]
     for g in range(objective.coefficients.shape[0]):

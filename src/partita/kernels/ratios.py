@@ -8,8 +8,8 @@ atom.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.loss_values import NID, NVI, ONE_MINUS_ARI, loss_value
 from partita.kernels.search import place, score, value
@@ -66,7 +66,7 @@ def _score(objective, unit, own, out):
         out[own] = stays
 
 
-@register_jitable
+@inner
 def _gains(objective, row, count, out):
     """What so many objects more would add to the sum over the cells of a row, slot by slot."""
     if count == 1:
@@ -78,7 +78,7 @@ def _gains(objective, row, count, out):
             out[slot] = objective.phi[size + count] - objective.phi[size]
 
 
-@register_jitable
+@inner
 def _add_losses(objective, weight, n, sizes, by_label, joint, out):
     """Add a draw's weighted loss for every slot; the kind is a constant in each loop, which is several times faster."""
     whole, of_sizes, of_cells = objective.phi[n], objective.of_sizes, objective.of_cells

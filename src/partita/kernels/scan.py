@@ -4,9 +4,9 @@ Removal is lazy: a row is scored with the full statistics of its own cluster, co
 form, and statistics are written only when the row moves. Prior weights always use the sizes after removal.
 """
 
-import numba
 import numpy as np
 
+from partita.kernels.compiling import inner
 from partita.kernels.names import (
     add,
     fill_gaps,
@@ -23,7 +23,7 @@ from partita.kernels.names import (
 LEAST_TOTAL = 1e-200
 
 
-@numba.njit
+@inner
 def scan(rng, rows, state, prior, allocation, order, start):
     """Reseat rows ``order[start:]``; stop early when no empty slot is left.
 
@@ -66,7 +66,7 @@ def scan(rng, rows, state, prior, allocation, order, start):
     return order.shape[0]
 
 
-@numba.njit
+@inner
 def leave(rows, i, w, state, sizes, own):
     """Take a row out of the statistics of its slot, whose size no longer counts it."""
     if sizes[own] == 0:
@@ -75,7 +75,7 @@ def leave(rows, i, w, state, sizes, own):
         add(rows, i, -w, state, own)
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def score(rows, i, w, state, prior, allocation, n_slots, own, opening):
     """Write cumulative prior times predictive of the slots to ``scores``, up to a common factor."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
@@ -92,7 +92,7 @@ def score(rows, i, w, state, prior, allocation, n_slots, own, opening):
     score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening)
 
 
-@numba.njit
+@inner
 def score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening):
     """Logs of what a place weighs, where weights would leave the range of a float."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
@@ -101,7 +101,7 @@ def score_in_logs(rows, i, w, state, prior, allocation, n_slots, own, opening):
     accumulate(scores, prior_scores, n_slots)
 
 
-@numba.njit
+@inner
 def score_observed(rows, i, state, prior, allocation, n_slots, opening):
     """Logs for a row with gaps, from its observed cells; the row is in no slot."""
     sizes, scores, prior_scores = allocation.sizes, allocation.scores, allocation.prior_scores
@@ -112,7 +112,7 @@ def score_observed(rows, i, state, prior, allocation, n_slots, opening):
     accumulate(scores, prior_scores, n_slots)
 
 
-@numba.njit
+@inner
 def accumulate(scores, log_prior_scores, n_slots):
     """Turn log predictive and log prior weights into cumulative weights."""
     top = -np.inf
@@ -125,7 +125,7 @@ def accumulate(scores, log_prior_scores, n_slots):
         scores[k] = total
 
 
-@numba.njit(forceinline=True)
+@inner(forceinline=True)
 def draw(rng, cumulative, n_slots):
     """Draw a slot, given cumulative weights."""
     threshold = rng.random() * cumulative[n_slots - 1]
@@ -135,7 +135,7 @@ def draw(rng, cumulative, n_slots):
     return min(chosen, n_slots - 1)
 
 
-@numba.njit
+@inner
 def first_empty(sizes, n_slots):
     """The first empty slot, or ``n_slots`` when all of them are occupied."""
     for k in range(n_slots):

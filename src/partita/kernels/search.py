@@ -8,9 +8,8 @@ objects they hold of which label in which draw. A cluster lives in a slot; a slo
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from partita.kernels.compiling import entry
+from partita.kernels.compiling import entry, inner
 from partita.kernels.dispatch import generic
 
 
@@ -80,7 +79,7 @@ def search(rng, objective, seats, rules):
     return n_scans
 
 
-@register_jitable
+@inner
 def _sweeten_zealously(rng, objective, seats, rules, n_scans):
     n_scans += _sweeten(rng, objective, seats, rules, rules.n_scans - n_scans)
     _shuffle(rng, seats.tried)
@@ -95,7 +94,7 @@ def _sweeten_zealously(rng, objective, seats, rules, n_scans):
     return n_scans
 
 
-@register_jitable
+@inner
 def _try_without(rng, objective, seats, rules, slot, n_scans):
     """A zealous update: dissolve a cluster and sweeten; undo it if that is no better."""
     before, size = value(objective), seats.sizes[slot]
@@ -109,13 +108,13 @@ def _try_without(rng, objective, seats, rules, slot, n_scans):
     return n_done
 
 
-@register_jitable
+@inner
 def _keep(seats):
     for unit in range(seats.labels.shape[0]):
         seats.kept[unit] = seats.labels[unit]
 
 
-@register_jitable
+@inner
 def _go_back(objective, seats):
     """Undo all moves since `_keep`."""
     for unit in range(seats.labels.shape[0]):
@@ -125,7 +124,7 @@ def _go_back(objective, seats):
             _sit(objective, seats, unit, seats.kept[unit])
 
 
-@register_jitable
+@inner
 def _came_back(seats, slot, size):
     """Whether the units of a dissolved cluster are together again and alone: then nothing else would move."""
     now = -1
@@ -137,7 +136,7 @@ def _came_back(seats, slot, size):
     return seats.sizes[now] == size
 
 
-@register_jitable
+@inner
 def _repair(rng, objective, seats, rules):
     """Dissolve every cluster that is too small, or fill it up where it lacks less than it has and that is better.
 
@@ -159,7 +158,7 @@ def _repair(rng, objective, seats, rules):
     return repaired
 
 
-@register_jitable
+@inner
 def _fill_up(objective, seats, rules, slot):
     """Move units to a cluster, the cheapest first, until it has the least size; whether others could spare enough."""
     labels, sizes, change = seats.labels, seats.sizes, seats.change
@@ -179,7 +178,7 @@ def _fill_up(objective, seats, rules, slot):
     return True
 
 
-@register_jitable
+@inner
 def _dissolve(rng, objective, seats, rules, slot):
     """Seat the units of a cluster anew, in random order."""
     for unit in range(seats.labels.shape[0]):
@@ -188,7 +187,7 @@ def _dissolve(rng, objective, seats, rules, slot):
     _seat_all(rng, objective, seats, rules)
 
 
-@register_jitable
+@inner
 def _seat_all(rng, objective, seats, rules):
     """Seat the units that have no seat one after the other, each where the objective is least."""
     labels, weights, sizes, change = seats.labels, seats.weights, seats.sizes, seats.change
@@ -210,7 +209,7 @@ def _seat_all(rng, objective, seats, rules):
             used, n_clusters, empty = _count(sizes)
 
 
-@register_jitable
+@inner
 def _sweeten(rng, objective, seats, rules, n_scans):
     """Move every unit to where the objective is least, until none moves; the number of scans is returned.
 
@@ -245,7 +244,7 @@ def _sweeten(rng, objective, seats, rules, n_scans):
     return n_scans
 
 
-@register_jitable
+@inner
 def _least(change, sizes, own, opening, tie):
     """The first allowed slot of least value; the own one if none is better by more than ``tie``."""
     best = own
@@ -256,14 +255,14 @@ def _least(change, sizes, own, opening, tie):
     return best
 
 
-@register_jitable
+@inner
 def _sit(objective, seats, unit, slot):
     place(objective, unit, slot, 1)
     seats.labels[unit] = slot
     seats.sizes[slot] += seats.weights[unit]
 
 
-@register_jitable
+@inner
 def _rise(objective, seats, unit):
     slot = seats.labels[unit]
     place(objective, unit, slot, -1)
@@ -271,7 +270,7 @@ def _rise(objective, seats, unit):
     seats.sizes[slot] -= seats.weights[unit]
 
 
-@register_jitable
+@inner
 def _count(sizes):
     """One past the last slot in use, the number of clusters, and the first empty slot (-1: none)."""
     used, n_clusters, empty = 0, 0, -1
@@ -284,12 +283,12 @@ def _count(sizes):
     return used, n_clusters, empty
 
 
-@register_jitable
+@inner
 def _n_clusters(sizes):
     return _count(sizes)[1]
 
 
-@register_jitable
+@inner
 def _smallest(sizes):
     """The slot of the smallest cluster, the last of several."""
     smallest = -1
@@ -299,7 +298,7 @@ def _smallest(sizes):
     return smallest
 
 
-@register_jitable
+@inner
 def _shuffle(rng, order):
     for i in range(order.shape[0] - 1, 0, -1):
         j = int(rng.random() * (i + 1))

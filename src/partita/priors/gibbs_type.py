@@ -9,11 +9,11 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from scipy.special import logsumexp
 
 from partita.kernels.algebra import log_rising
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
 from partita.priors.base import Prior
@@ -163,14 +163,14 @@ def _opening_weights(log_v: np.ndarray, log_w_one: float) -> np.ndarray:
     return weights
 
 
-@numba.njit
+@inner
 def _log_w(prior, size):
     """log w[size], beyond the table as w[1] (1 + b) (2 + b) ... (size - 1 + b)."""
     log_w = prior.log_w
     return log_w[size] if size < log_w.size else log_w[1] + log_rising(1.0 + prior.shift[0], size - 1)
 
 
-@numba.njit
+@inner
 def _log_growth(prior, size, w):
     """log of w[size + w] / w[size], beyond the table without the two logs, whose digits would cancel."""
     log_w = prior.log_w

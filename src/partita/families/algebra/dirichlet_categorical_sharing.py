@@ -4,10 +4,9 @@ The expected log shares lie in a table [column and category][cluster], so that t
 contiguous; so do the weights that are summed up. Where few clusters get a share of a row, only those are visited.
 """
 
-import numba
 import numpy as np
 
-from partita.kernels.compiling import entry
+from partita.kernels.compiling import entry, inner
 from partita.kernels.exponentials import softmax
 
 FEW = 4  # a row with shares in less than one of so many clusters visits these alone
@@ -34,7 +33,7 @@ def share_out_categories(position, row_weights, log_weights, table, scratch, siz
     return log_total
 
 
-@numba.njit
+@inner
 def _observed(position, i, cells):
     """Copy the categories of one row that are not missing; how many they are."""
     n_cells = 0
@@ -44,7 +43,7 @@ def _observed(position, i, cells):
     return n_cells
 
 
-@numba.njit
+@inner
 def _add_logs(cells, n_cells, log_weights, table, logs):
     """Expected log densities of one row in every cluster, four columns at a time."""
     for k in range(logs.shape[0]):
@@ -60,7 +59,7 @@ def _add_logs(cells, n_cells, log_weights, table, logs):
             logs[k] += table[a, k]
 
 
-@numba.njit
+@inner
 def _add_to_few(cells, n_cells, shares, copies, sizes, weights):
     for k in range(shares.shape[0]):
         if shares[k] > 0.0:
@@ -70,7 +69,7 @@ def _add_to_few(cells, n_cells, shares, copies, sizes, weights):
                 weights[cells[m], k] += share
 
 
-@numba.njit
+@inner
 def _add_to_all(cells, n_cells, shares, copies, sizes, weights):
     for k in range(shares.shape[0]):
         shares[k] *= copies

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from partita.families.base import ROUNDING
+from partita.kernels.compiling import inner
 
 LOG_2PI = np.log(2.0 * np.pi)
 LEAST_VARIANCE = 1e-14  # of the mean square, below which a variance is rounding
@@ -97,7 +97,7 @@ def singular_covariance() -> ValueError:
     )
 
 
-@numba.njit
+@inner
 def add_moments(stats, x, w):
     """Add ``w`` copies of a row to flat statistics; missing cells add nothing."""
     d = x.shape[0]

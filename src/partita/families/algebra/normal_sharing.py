@@ -4,13 +4,12 @@ Means and roots of precisions lie in tables whose last axis is the cluster, so t
 innermost and contiguous. Statistics are added to clusters that get a share of the row.
 """
 
-import numba
 import numpy as np
 
 from partita.families.algebra.moments import LOG_2PI, ExpectedNormal, NumericRows, add_moments, expected_normal_loglik
 from partita.families.base import Shared
 from partita.kernels.algebra import add_outer
-from partita.kernels.compiling import entry
+from partita.kernels.compiling import entry, inner
 from partita.kernels.exponentials import softmax
 
 
@@ -43,7 +42,7 @@ def share_out_gaussian(x, row_weights, constant, mean, root, scratch, sizes, sta
     return log_total
 
 
-@numba.njit(fastmath={"contract"})
+@inner(fastmath={"contract"})
 def _whiten(cell, a, mean, root, away, white):
     """Cell a of F (x - m) in every cluster, two earlier columns at a time; its own joins ``away`` (d, K)."""
     n_clusters = white.shape[0]
