@@ -5,17 +5,23 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 CHECKED := NUMBA_BOUNDSCHECK=1 PARTITA_CACHE_DIR=$(CURDIR)/$(VENV)/checked-kernels
 WORKERS := -n 2 --dist loadgroup
 
-.PHONY: demo test prove bounds format clean
+.PHONY: demo test lint warm prove bounds format clean
 
 demo: $(VENV)/.demo
 	$(BIN)/partita demo
 
 test: $(VENV)/.test
+	$(MAKE) --jobs 2 lint warm
+	$(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS)
+
+lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Compiled once, then shared by the workers.
+warm: $(VENV)/.test
 	$(ONE_THREAD) $(BIN)/python -m tests.warm
-	$(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS)
 
 # What takes long: the tests marked so, and 22 000 hostile files, tables and options.
 prove: $(VENV)/.test

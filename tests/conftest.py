@@ -1,6 +1,20 @@
 import signal
 
 import pytest
+from tests.volumes import long
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave one case of what is mostly long to `make test`, one of every group where cases have groups."""
+    shown = set()
+    for item in items:
+        if item.get_closest_marker("mostly_long") and not item.get_closest_marker("long"):
+            group = item.get_closest_marker("xdist_group")
+            case = (item.nodeid.partition("[")[0], group and group.args)
+            if case in shown:
+                item.add_marker(long)
+            shown.add(case)
 
 
 @pytest.fixture

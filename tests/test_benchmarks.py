@@ -28,9 +28,12 @@ from benchmarks.generators import (
 )
 from scipy.stats import chi2_contingency, norm
 from sklearn.metrics import adjusted_rand_score
+from tests.volumes import long
 
 from partita.posterior import Posterior
 from partita.priors import DirichletProcess
+
+pytestmark = long
 
 N_GROUPS = GROUP_SHARES.size
 
@@ -307,6 +310,7 @@ class TestEnsembles:
         assert all(len(row) == 3 for row in rows)
         assert any(" x" in measured for _, measured, _ in rows)
 
+    @long
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # so few draws
     def test_whole_fits_in_miniature(self):
         rows = list(nbce_speed.consensus(n=400, options={"draws": 20, "chains": 1}))
@@ -390,6 +394,7 @@ class TestConfidence:
         np.testing.assert_allclose(confidence.company_of(labels, truth), [1.0, 1.0, 0.0, 0.0, 1.0])
         np.testing.assert_array_equal(confidence.majority(labels, truth), [0, 0, 0, 1, 1])
 
+    @long
     def test_the_table_in_miniature(self, monkeypatch):
         monkeypatch.setattr(confidence, "DRAWS", 100)
         rows = confidence.reliability("numbers", 12)

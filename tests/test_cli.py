@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.runs.cluster import ClusterRequest
 from partita.runs.manifest import MANIFEST
@@ -108,6 +108,7 @@ def test_an_output_folder_that_cannot_be_gets_one_sentence(tmp_path, below):
     assert file.read_text() == "mine"
 
 
+@mostly_long
 @pytest.mark.parametrize("wrong", [["demo", "--sed", "1"], ["demo", "--seed", "-1"], ["demmo"]])
 def test_what_is_not_understood_exits_2_without_a_traceback(tmp_path, wrong):
     run = partita(*wrong, cwd=tmp_path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.generators import cloud, counts, groups_apart, independent_categories
 from sklearn.metrics import adjusted_rand_score
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita import Mixture
 
@@ -15,6 +15,7 @@ def found_in(rows, **options):
     return Mixture(**{"chains": 2, "draws": 200, "random_state": 0} | options).fit(rows)
 
 
+@mostly_long
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=long), pytest.param(2, marks=long)])
 @pytest.mark.parametrize(("n", "d"), [(20, 1), (30, 3), (60, 10), (500, 3)])
 def test_one_cloud_is_one_group(n, d, seed):
@@ -24,6 +25,7 @@ def test_one_cloud_is_one_group(n, d, seed):
     assert max(probabilities, key=probabilities.get) == 1
 
 
+@mostly_long
 @pytest.mark.parametrize("engine", ["gibbs", "vb"])
 @pytest.mark.parametrize(("k", "d"), [(3, 2), (8, 4), (10, 2)])
 def test_groups_six_deviations_apart_are_found(k, d, engine):
@@ -40,6 +42,7 @@ def test_the_scale_of_tight_groups_is_below_what_was_expected_and_above_their_sh
     assert within < scale < 0.2
 
 
+@mostly_long
 @pytest.mark.parametrize("skewed", [False, True])
 def test_independent_categories_are_one_group(skewed):
     model = found_in(independent_categories(np.random.default_rng(3), 200, 5, skewed=skewed)[0])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita import NBCE, Mixture
 from partita.cli import COMMANDS
@@ -42,6 +42,7 @@ def registry():
         members.update(before[kind])
 
 
+@mostly_long
 @pytest.mark.usefixtures("registry")
 @pytest.mark.xdist_group("mixed")
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
+from tests.volumes import mostly_long
 
 from partita import Mixture, load
 from partita.families import Categorical, Gaussian, Mixed
@@ -46,6 +47,7 @@ def fitted(kind, engine):
     return Mixture(family=TABLES[kind], engine=engine, random_state=0, **options).fit(frame(kind))
 
 
+@mostly_long
 @every_table
 @pytest.mark.parametrize("engine", ["gibbs", "vb", "cvb"])
 def test_a_file_holds_what_was_learned(kind, engine, tmp_path):

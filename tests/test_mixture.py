@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from tests.mixtures import categorical, counted, diagonal, full, known, mixed, quick, unconverged_is_fine
+from tests.volumes import mostly_long
 
 from partita import Mixture, Posterior, Table
 from partita.engines import runner
@@ -89,6 +90,7 @@ def test_three_blobs_of_known_variance(blobs, prior):
     assert_sound(model, 90)
 
 
+@mostly_long
 @full
 @pytest.mark.parametrize(("load", "n_large", "least"), [(load_iris, 2, 0.56), (load_wine, 3, 0.85)])
 def test_tables_that_everybody_knows(load, n_large, least):
@@ -180,6 +182,7 @@ def test_the_estimate_is_that_of_the_posterior(blobs):
 # --- the same seed, the same draws ----------------------------------------------------------------
 
 
+@mostly_long
 @full
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])
 def test_draws_do_not_depend_on_the_number_of_jobs(blobs, n_jobs):
@@ -193,6 +196,7 @@ def test_draws_do_not_depend_on_the_number_of_jobs(blobs, n_jobs):
         np.testing.assert_array_equal(together.posterior_.traces[name], trace)
 
 
+@mostly_long
 @full
 @pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng, lambda s: s, np.int64])
 def test_random_states(blobs, kind):

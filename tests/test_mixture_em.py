@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.volumes import long, short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 import partita
 from partita import Mixture
@@ -51,6 +51,7 @@ class TestAnswers:
         named = Mixture(engine="em", prior=FiniteDirichlet(n_components=3), random_state=0).fit(OVERLAPPING)
         np.testing.assert_array_equal(named.probabilities_, em(3).fit(OVERLAPPING).probabilities_)
 
+    @mostly_long
     def test_responsibilities(self, fitted):
         means, factors = fitted._clusters.params
         scale = np.array([column.scale for column in fitted._model.table.schema.numeric])
@@ -66,6 +67,7 @@ class TestAnswers:
         np.testing.assert_allclose(fitted.probabilities_.sum(axis=1), 1.0)
         np.testing.assert_allclose(fitted.score_samples(OVERLAPPING), totals, rtol=1e-10)
 
+    @mostly_long
     def test_prediction_is_the_fit(self, fitted):
         np.testing.assert_array_equal(fitted.predict_proba(OVERLAPPING), fitted.probabilities_)
         np.testing.assert_array_equal(fitted.predict(OVERLAPPING), fitted.labels_)
@@ -84,6 +86,7 @@ class TestAnswers:
             assert fitted.loglik_path_[-1] != pytest.approx(total, rel=1e-3)
         assert not hasattr(fitted, "diagnostics_")
 
+    @mostly_long
     def test_new_rows(self, fitted):
         rows, labels = fitted.sample(20_000)
         shares = np.exp(fitted._clusters.log_seats[:-1])
@@ -104,6 +107,7 @@ class TestAnswers:
         assert np.abs(together - exact)[off].max() < 6 * error
         assert np.mean((together - exact)[off]) == pytest.approx(0.0, abs=0.02)
 
+    @mostly_long
     def test_explanation(self, fitted):
         for row in (0, 17):
             found = fitted.explain(row)
@@ -150,6 +154,7 @@ class TestImpossibleRows:
             assert np.isfinite(found.loglik_path_).all()
             np.testing.assert_allclose(found.probabilities_.sum(axis=1), 1.0)
 
+    @long
     def test_many_random_tables(self):
         rng = np.random.default_rng(12)
         for seed in range(40):
@@ -215,6 +220,7 @@ class TestCriteria:
 class TestSelection:
     """The number of components from a range."""
 
+    @mostly_long
     @pytest.mark.parametrize("select", ["bic", "icl"])
     @pytest.mark.parametrize("estimate", ["map", pytest.param("ml", marks=long)])
     def test_blobs(self, select, estimate):
@@ -264,6 +270,7 @@ class TestWeights:
         free = em(tol=1e-10).fit(np.repeat(table, copies, axis=0))
         np.testing.assert_allclose(np.repeat(tied.probabilities_, copies, axis=0), free.probabilities_, atol=1e-6)
 
+    @long
     def test_also_where_groups_overlap(self):
         table = np.where(np.random.default_rng(7).random(OVERLAPPING.shape) < 0.3, NAN, OVERLAPPING)
         table = table[~np.isnan(table).all(axis=1)]
@@ -406,6 +413,7 @@ def test_progress_is_reported():
 class TestPriorPredictive:
     """Rows from the prior: a partition, parameters, cells."""
 
+    @long
     @short_and_long("n_draws", 1000, 4000)
     def test_moments_of_known_variance(self, n_draws):
         family = Gaussian(covariance="known", mean=3.0, variance=4.0, mean_variance=5.0)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from tests.volumes import long
 
 import partita
 from partita import Mixture
@@ -39,6 +40,7 @@ def free(moons):
 
 
 class TestMerged:
+    @long
     def test_labels_are_the_cut_of_the_hierarchy(self, merged, free, moons):
         cut = free.hierarchy()
         assert free.n_clusters_ > 2
@@ -48,6 +50,7 @@ class TestMerged:
         assert merged.groups_note_ == f"{free.n_clusters_} pieces were merged into 2 groups, as asked for."
         assert adjusted_rand_score(moons[1], merged.labels_) == 1.0
 
+    @long
     def test_pieces_stay_in_the_hierarchy_and_in_the_draws(self, merged, free):
         assert np.array_equal(merged.hierarchy().labels(free.n_clusters_), free.labels_)
         assert np.array_equal(merged.hierarchy().merges, free.hierarchy().merges)
@@ -90,6 +93,7 @@ class TestMerged:
         prior = [logsumexp(seats[group == g]) for g in (found.label, found.runner_up)]
         assert found.prior == pytest.approx(prior[0] - prior[1])
 
+    @long
     def test_a_file_a_pickle_and_a_new_fit_keep_it(self, merged, moons, tmp_path):
         merged.save(tmp_path / "groups.partita")
         for twin in (partita.load(tmp_path / "groups.partita"), pickle.loads(pickle.dumps(merged))):

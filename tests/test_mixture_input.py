@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from tests.mixtures import categorical, diagonal, full, known, mixed, quick, unconverged_is_fine
+from tests.volumes import mostly_long
 
 from partita.engines import Gibbs
 from partita.families import Categorical, Gaussian
@@ -193,6 +194,7 @@ def test_rows_without_any_cell_open_no_cluster_and_change_nothing_for_the_others
     np.testing.assert_array_equal(many.posterior_.draws[:, :-5], few.posterior_.draws)
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "covariance",
     [pytest.param("full", marks=full), pytest.param("diag", marks=diagonal), pytest.param("known", marks=known)],

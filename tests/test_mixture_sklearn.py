@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.mixtures import quick, unconverged_is_fine
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita import Mixture
 from partita.engines import Gibbs
@@ -46,6 +46,7 @@ def blobs():
     return make_blobs(60, 4, centers=3, cluster_std=0.5, random_state=3)
 
 
+@mostly_long
 @pytest.mark.parametrize("first", [StandardScaler(), PCA(2), FeatureAgglomeration(2)])
 def test_pipeline(blobs, first):
     X, y = blobs
@@ -57,6 +58,7 @@ def test_pipeline(blobs, first):
     assert pipeline.score(X) == pytest.approx(pipeline.score_samples(X).mean())
 
 
+@long
 def test_grid_search_over_the_concentration(blobs):
     X, _ = blobs
     grid = {"prior__concentration": [0.5, 50.0], "family__covariance": ["full", "diag"]}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.volumes import long
 
 import partita
 from partita import Mixture
@@ -22,6 +23,7 @@ def diffuse(random_categories):
     return Mixture(prior=WIDE, chains=2, draws=300, random_state=0).fit(random_categories)
 
 
+@long
 def test_random_categories_are_one_group_or_none(diffuse, random_categories):
     for model in (diffuse, Mixture(chains=2, draws=300, random_state=0).fit(random_categories)):
         assert model.n_clusters_ == 1

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student_t
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.volumes import short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 from partita import Mixture, load
 from partita.engines import CollapsedVariational, Gibbs, Variational
@@ -100,6 +100,7 @@ def test_density_is_the_average_over_weights_and_parameters(engine, tolerance):
     np.testing.assert_allclose(np.exp(model.score_samples(grid)), densities.sum(axis=1), rtol=tolerance)
 
 
+@long
 def test_density_integrates_to_one():
     x = np.concatenate([np.random.default_rng(0).normal(size=(30, 1)), np.random.default_rng(1).normal(8, 1, (30, 1))])
     grid = np.linspace(-400.0, 400.0, 400_001)
@@ -143,6 +144,7 @@ def test_learned_pseudocount_is_in_the_file(tmp_path):
         np.testing.assert_allclose(again.score_samples(frame), model.score_samples(frame), rtol=1e-12)
 
 
+@mostly_long
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("prior", [None, StickBreaking(n_components=6), FiniteDirichlet(n_components=6)])
 def test_a_mixed_table_with_gaps(engine, prior):
@@ -162,6 +164,7 @@ def test_missing_cells_under_a_full_covariance():
         Mixture(engine="cvb", family=Gaussian(covariance="full"), random_state=0).fit(X)
 
 
+@mostly_long
 @pytest.mark.parametrize("engine", ENGINES)
 def test_results_do_not_depend_on_threads(engine):
     X, _ = three_groups()
@@ -229,6 +232,7 @@ def test_next_to_no_rows(engine, rows):
     assert np.isfinite(model.elbo_path_).all()
 
 
+@long
 @short_and_long("n_draws", 1000, 4000)
 def test_tied_rows_are_a_model_of_gibbs(n_draws):
     """Two pairs of equal rows, tied: the posterior of two rows of weight 2 each."""

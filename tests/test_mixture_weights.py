@@ -63,6 +63,7 @@ def test_rows_of_weight_zero_teach_nothing():
     assert model._model.likelihood.scale.tolist() == without._model.likelihood.scale.tolist()
 
 
+@long
 @known
 def test_a_twin_of_weight_zero_follows_its_row():
     """Also on a border, where the label of a row and its prediction differ."""

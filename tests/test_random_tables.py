@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 import partita
 from partita import Mixture
@@ -127,6 +127,7 @@ def share_of_results(n_tables, body, *strategies):
     return np.mean(results)
 
 
+@long
 @pytest.mark.xdist_group("mixed")
 @short_and_long("n_tables", 50, 500)
 def test_frames_of_objects(n_tables):
@@ -138,6 +139,7 @@ def test_frames_of_objects(n_tables):
     assert share_of_results(n_tables, body, tables({**COLUMNS, **STRANGE})) > 0.1
 
 
+@long
 @pytest.mark.xdist_group("mixed")
 @short_and_long("n_tables", 60, 600)
 def test_frames_with_types_of_their_own(n_tables):
@@ -154,6 +156,7 @@ def test_frames_with_types_of_their_own(n_tables):
     assert share_of_results(n_tables, body, tables(COLUMNS), st.sampled_from(sorted(makers))) > 0.2
 
 
+@long
 @pytest.mark.xdist_group("mixed")
 @short_and_long("n_tables", 30, 300)
 def test_lists_of_rows(n_tables):
@@ -164,6 +167,7 @@ def test_lists_of_rows(n_tables):
     assert share_of_results(n_tables, body, tables({**COLUMNS, **STRANGE})) > 0.1
 
 
+@long
 @pytest.mark.xdist_group("mixed")
 @short_and_long("n_tables", 40, 400)
 def test_csv_files(tmp_path, n_tables):

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
+from tests.volumes import mostly_long
 
 import partita
 from partita import Mixture, Posterior
@@ -81,6 +82,7 @@ def fitted(case):
     return model.fit(table), table
 
 
+@mostly_long
 @pytest.mark.xdist_group("mixed")
 @pytest.mark.parametrize("case", CASES)
 def test_what_comes_back_answers_as_what_went_in(case, tmp_path):

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 long = pytest.mark.long
+#: The first case of every group that is compiled for itself is short, the others are long (tests/conftest.py).
+mostly_long = pytest.mark.mostly_long
 
 
 def short_and_long(name: str, short: Any, whole: Any) -> pytest.MarkDecorator:

@@ -257,6 +257,7 @@ class TestAnswers:
 class TestPriorPredictive:
     """Labels from the prior: a partition, shares of labels for every cluster and clustering, then labels."""
 
+    @long
     @pytest.mark.parametrize(
         "prior",
         [

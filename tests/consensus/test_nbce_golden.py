@@ -74,6 +74,7 @@ def test_a_label_taken_for_a_gap_is_seen():
     assert abs(exact(other).log_evidence - exact(nbce).log_evidence) > 0.5
 
 
+@long
 @short_and_long("n_draws", 600, 2500)
 def test_the_predictive_of_new_objects_is_a_ratio_of_evidences(n_draws):
     """p(y | Y) = p(Y, y) / p(Y), both by enumeration; perplexity is its geometric mean per label."""

@@ -60,6 +60,7 @@ def test_fitting_leaves_parameters_alone():
     assert repr(model.get_params()) == before
 
 
+@long
 def test_grid_search_over_the_pseudocount():
     Y, _ = noisy_copies(120, rate=0.05)
     search = GridSearchCV(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.consensus.ensembles import categorical
+from tests.volumes import long
 
 from partita import NBCE
 from partita.consensus import add_label_noise, two_clusters_with_outliers
@@ -32,6 +33,7 @@ def test_the_same_seed_gives_the_same_table_and_counts_are_checked():
         two_clusters_with_outliers(10, n_outliers=-1)
 
 
+@long
 @categorical
 def test_noisy_copies_of_it_have_the_two_clusters_and_more_noise_more_perplexity():
     _, labels = two_clusters_with_outliers(120, n_outliers=12, random_state=0)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 import partita
 from partita import Mixture
@@ -89,6 +89,7 @@ class TestEveryEngine:
         assert notes == {name: value for name, value in vars(again).items() if name in notes}
 
 
+@mostly_long
 @pytest.mark.parametrize("name", TOYS)
 @short_and_long("n_draws", 500, 3000)
 def test_an_engine_of_others_is_exact(name, n_draws):

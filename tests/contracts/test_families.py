@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.contracts.cases import every_case
 from tests.contracts.compiled import combine_slots, played
+from tests.volumes import mostly_long
 
 from partita.families import FAMILIES
 from partita.families.base import one_hot
@@ -40,6 +41,7 @@ def test_the_registry_names_four_families_and_the_toy_does_not_leak():
     assert all(kind.examples() for kind in FAMILIES.values())
 
 
+@mostly_long
 @every_case
 def test_predictive_is_the_ratio_of_marginals(case):
     rng = np.random.default_rng(11)
@@ -57,6 +59,7 @@ def test_predictive_is_the_ratio_of_marginals(case):
                 np.testing.assert_allclose(predictive, case.log_marginal(after) - before, **close)
 
 
+@mostly_long
 @every_case
 def test_chain_rule_holds_in_any_order(case):
     rng = np.random.default_rng(12)

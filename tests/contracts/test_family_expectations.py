@@ -13,7 +13,7 @@ from tests.contracts.cases import (
 )
 from tests.contracts.test_family_likelihood import N_CLUSTERS, rows_with_gaps, some_shares, without_gaps
 from tests.contracts.toy_family import Waiting
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.families import Gaussian, base
 from partita.families.base import Conjugate
@@ -38,6 +38,7 @@ def assert_mean(draws, expected):
     assert (np.abs(draws.mean(axis=-1) - expected) <= SIGMAS * error + 1e-12).all()
 
 
+@mostly_long
 @every_case
 @some_or_many_draws
 def test_expected_density_of_complete_rows_is_the_average_over_draws_of_the_parameters(case, n_draws):
@@ -69,6 +70,7 @@ def test_the_same_of_a_million_rows(case):
     np.testing.assert_allclose(divergence, expected, atol=1e-13 * np.abs(resp * logs).sum())
 
 
+@mostly_long
 @every_case
 @some_or_many_draws
 def test_the_divergence_from_the_prior_is_the_average_log_ratio_of_densities(case, n_draws):

@@ -10,6 +10,7 @@ from tests.contracts.cases import every_case, make, numbers, plain
 from tests.contracts.test_family_terms import both_ways, missing_cells, only
 from tests.contracts.test_family_weights import with_gaps
 from tests.contracts.toy_family import GammaExponential
+from tests.volumes import mostly_long
 
 from partita.families import Categorical, Count, Gaussian
 from partita.families.blocks import row_block
@@ -88,6 +89,7 @@ def _(likelihood: Product, rows, params, i, k):
     return sum(scipy_log_density(block, part, own, i, k) for block, part, own in blocks if own is not None)
 
 
+@mostly_long
 @every_case
 def test_densities_are_those_of_scipy(case):
     params = some_params(case)

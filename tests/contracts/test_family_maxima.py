@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture
 from tests.contracts.cases import every_case, make, numbers, plain
 from tests.contracts.test_family_modes import N_DRAWS, cluster, moved
 from tests.contracts.toy_family import GammaExponential
+from tests.volumes import mostly_long
 
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.families.dirichlet_categorical import DirichletCategorical
@@ -35,6 +36,7 @@ def fractional_stats(case, seed=111):
     return case.stats(np.ones(case.n_rows), np.random.default_rng(seed).uniform(0.1, 2.0, case.n_rows))
 
 
+@mostly_long
 @every_case
 def test_no_parameters_near_the_maximum_or_far_from_it_are_better(case):
     stats = fractional_stats(case)

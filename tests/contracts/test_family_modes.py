@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as distributions
 from tests.contracts.cases import every_case, make, numbers, plain
 from tests.contracts.toy_family import GammaExponential
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.families import Categorical, Count, Gaussian
 from partita.families.dirichlet_categorical import DirichletCategorical
@@ -46,6 +46,7 @@ def cluster(params, k):
     return type(params)(cluster(part, k) for part in params)
 
 
+@mostly_long
 @every_case
 def test_no_parameters_near_the_mode_or_far_from_it_are_better(case):
     stats = three_clusters(case)
@@ -60,6 +61,7 @@ def test_no_parameters_near_the_mode_or_far_from_it_are_better(case):
             assert (log_joint(case, repeated, params) <= best[k] + 1e-9 * max(1.0, abs(best[k]))).all()
 
 
+@mostly_long
 @every_case
 @short_and_long("n_draws", 1000, 5000)
 def test_the_density_of_rows_is_the_predictive_averaged_over_parameters(case, n_draws):

@@ -7,7 +7,7 @@ from scipy.stats import binom
 from tests.contracts.cases import every_case
 from tests.contracts.test_family_terms import only
 from tests.contracts.toy_family import GammaExponential
-from tests.volumes import long, short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.gamma_poisson import GammaPoisson
@@ -74,6 +74,7 @@ def assert_summary_of(estimate, draws, name):
         assert np.abs((draws.mean(axis=0) - estimate.value) / error).max() < LIMIT
 
 
+@mostly_long
 @every_case
 @one_or_three_completions
 @some_or_many_draws
@@ -91,6 +92,7 @@ def test_estimates_and_intervals_are_those_of_drawn_parameters(case, n_completio
             assert_summary_of(getattr(column, name), own, name)
 
 
+@mostly_long
 @every_case
 def test_several_equal_completions_are_one(case):
     stats = completions(case, 1, 73)
@@ -102,6 +104,7 @@ def test_several_equal_completions_are_one(case):
                 np.testing.assert_allclose(np.stack(mine), np.stack(other), rtol=1e-9, atol=1e-12)
 
 
+@mostly_long
 @every_case
 @some_or_many_draws
 def test_relevance_is_the_mean_log_ratio_of_simulated_cells(case, n_draws):
@@ -126,6 +129,7 @@ def simulated(case, stats, n_draws, seed):
     return case.likelihood.simulate(rng, params, np.arange(n_draws))
 
 
+@mostly_long
 @every_case
 def test_relevance_averages_completions(case):
     stats = completions(case, 3, 76)

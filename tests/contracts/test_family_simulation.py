@@ -2,7 +2,7 @@
 
 import numpy as np
 from tests.contracts.cases import every_example
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.families.blocks import row_block
 from partita.table import Table
@@ -43,6 +43,7 @@ def assert_drawn_from_their_density(case, given, more, seed):
     assert mean - 1 > 4 * error
 
 
+@mostly_long
 @every_example
 def test_pairs_of_rows_from_the_prior(case):
     rows = case.stats(np.arange(case.n_rows) < 3)

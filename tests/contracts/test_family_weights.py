@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.contracts.cases import every_case, every_case_that_drops_missing_cells
 from tests.contracts.compiled import score
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.table import Table
 
@@ -53,6 +53,7 @@ def assert_scores(case, copies, i, w, own):
         assert linear.max() > 0
 
 
+@mostly_long
 @every_case
 @some_copies
 def test_row_without_a_seat(case, w):
@@ -61,6 +62,7 @@ def test_row_without_a_seat(case, w):
         assert_scores(case, copies, i, w, own=-1)
 
 
+@mostly_long
 @every_case
 @some_copies
 def test_row_in_its_own_slot_is_scored_against_the_others(case, w):
@@ -72,6 +74,7 @@ def test_row_in_its_own_slot_is_scored_against_the_others(case, w):
             assert_scores(case, seated, i, w, own)
 
 
+@mostly_long
 @every_case
 @some_copies
 def test_row_alone_in_its_slot_sees_the_prior_predictive_there(case, w):

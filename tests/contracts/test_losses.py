@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights
-from tests.volumes import long, long_but, short_and_long
+from tests.volumes import long, long_but, mostly_long, short_and_long
 
 import partita
 from partita import Mixture
@@ -98,6 +98,7 @@ def test_single_objects_cost_what_a_partition_into_them_costs(name, missing):
         assert loss.expected_alone(condense(Partitions(draws), weights)) == pytest.approx(expected, abs=EXACT)
 
 
+@mostly_long
 @pytest.mark.parametrize("name", OF_TWO)
 def test_balls_and_modes_are_measured_by_it(name):
     posterior = Posterior(
@@ -136,6 +137,7 @@ def problem_of(loss, draws, weights):
     return condensed, Problem(loss, condensed, np.arange(len(condensed.counts)), limits)
 
 
+@mostly_long
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize("name", long_but(["vi", "nvi", TOY], [pytest.param(name, id=name) for name in SEARCHED]))
 def test_the_objective_changes_as_the_loss_does(name, missing):
@@ -200,6 +202,7 @@ def random_posterior(seed):
     return draws, weights, int(rng.integers(1, 4)) if seed % 4 == 0 else None
 
 
+@mostly_long
 @pytest.mark.filterwarnings("ignore:No draw obeys")
 @pytest.mark.parametrize("name", EVERY)
 @short_and_long("n_posteriors", 20, 200)
@@ -246,6 +249,7 @@ def test_limits_and_support_are_obeyed(name):
     assert np.all((held.support.together >= 0.5) | (held.n_clusters == 1))
 
 
+@mostly_long
 @pytest.mark.parametrize("name", EVERY)
 def test_an_estimator_takes_it_and_files_hold_it(name, tmp_path):
     rows = np.repeat([[0.0], [9.0]], 6, axis=0) + np.random.default_rng(0).normal(size=(12, 1))

@@ -25,6 +25,7 @@ def test_the_toy_registered_itself():
     assert list(TOY.items()) == [("waiting", toy_family.Waiting)]
 
 
+@long
 @pytest.mark.parametrize(
     "prior",
     [

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import xlogy
 from tests.engines.models import CATEGORICAL, COMPLETE_GAUSSIAN, EXAMPLES, WITHOUT_DRAWN_CELLS, alone, one_worker
 from tests.oracles.collapsed_variational import categorical_sweep, enumerated_bounds, predictive_sweep
+from tests.volumes import mostly_long
 
 from partita.engines.collapsed_state import bound, state_of
 from partita.engines.collapsed_variational import CollapsedVariational
@@ -49,6 +50,7 @@ def entropy(resp, weights):
 # --- updates --------------------------------------------------------------------------------------
 
 
+@mostly_long
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.name)
 @pytest.mark.parametrize("copies", [[1, 1, 1, 1, 1, 1], [1, 3, 2, 1, 1, 2]], ids=["plain", "weighted"])
 @pytest.mark.parametrize("n_held", [3, 2])

@@ -5,7 +5,7 @@ import pytest
 from tests.engines.models import EXAMPLES, one_per_compilation, parameters
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.engines import gibbs
 from partita.engines.gibbs import Gibbs
@@ -15,6 +15,7 @@ from partita.priors import DirichletProcess
 from partita.table import Table
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
 @short_and_long("n_draws", 1500, 5000)
 def test_scanning_some_rows_again_keeps_the_posterior(example, prior, n_draws, monkeypatch):

@@ -14,7 +14,7 @@ from tests.contracts.cases import mixed_table
 from tests.contracts.test_family_modes import moved
 from tests.engines.models import Example
 from tests.oracles.gaussian_em import likelihood_em
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.engines import EM
 from partita.engines.climbing import Climb
@@ -84,6 +84,7 @@ COLLAPSING = ("gaussian-example-0", "gaussian-example-3", "mixed-example-1")
 GAINING = [(name, "map") for name in MODELS] + [(name, "ml") for name in MODELS if name not in COLLAPSING]
 
 
+@mostly_long
 @pytest.mark.parametrize(("name", "estimate"), GAINING)
 @short_and_long("n_starts", 1, 3)
 def test_every_step_gains(name, estimate, n_starts):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.volumes import long, mostly_long
 
 from partita import Mixture
 from partita.engines import EM, maximum
@@ -45,6 +46,7 @@ def test_what_the_sample_has_not_seen_is_possible(estimate, columns):
     assert (np.diff(model.loglik_path_) >= 0).all()
 
 
+@mostly_long
 @pytest.mark.parametrize("estimate", ["ml", "map"])
 def test_the_top_is_no_lower_than_that_of_all_rows(estimate, monkeypatch):
     x, _ = rows()
@@ -64,6 +66,7 @@ def test_iterations_that_are_kept_are_all_there_are(monkeypatch):
     assert len(kept.iterations_) == len(kept.loglik_path_)
 
 
+@long
 def test_a_number_of_components_is_tried_as_if_it_were_the_only_one():
     x, _ = rows()
     alone = mixture(3).fit(x)

@@ -16,13 +16,14 @@ from tests.engines.models import (
 )
 from tests.oracles.agreement import batch_means, compare_labelled, compare_partitions
 from tests.oracles.enumeration import exact_labelled, exact_posterior, run_gibbs, run_merge_split
-from tests.volumes import short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 from partita.priors import DirichletProcess, FiniteDirichlet, StickBreaking
 
 STICKS = [StickBreaking(n_components=3, concentration=0.8), StickBreaking(n_components=2, concentration=2.5)]
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters([*EXAMPLES, SEPARATED_GAUSSIAN], fixed_priors()))
 @short_and_long("n_draws", 2000, 6000)
 def test_draws_are_from_the_exact_posterior(example, prior, n_draws):
@@ -41,6 +42,7 @@ def test_draws_under_the_misprinted_prior(example, prior):
     assert agreement.agrees, agreement
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], learned_priors()))
 @short_and_long("n_draws", 1500, 5000)
 def test_draws_with_a_learned_concentration(example, prior, n_draws):
@@ -69,6 +71,7 @@ def z_of_log_concentration(chain, exact, prior):
     return (means.mean() - truth) / (means.std(ddof=1) / np.sqrt(len(means)))
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))
 @short_and_long("n_draws", 2000, 5000)
 def test_the_scan_alone_keeps_the_posterior(example, prior, n_draws):
@@ -77,6 +80,7 @@ def test_the_scan_alone_keeps_the_posterior(example, prior, n_draws):
     assert agreement.agrees, agreement
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters(WITHOUT_DRAWN_CELLS, one_per_compilation()))
 def test_merge_split_moves_alone_keep_the_posterior(example, prior):
     chain = run_merge_split(example.model(prior), n_draws=5000, seed=8)
@@ -84,6 +88,7 @@ def test_merge_split_moves_alone_keep_the_posterior(example, prior):
     assert agreement.agrees, agreement
 
 
+@mostly_long
 @pytest.mark.parametrize("run", [run_gibbs, run_merge_split])
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN.first(4), CATEGORICAL.first(4)], STICKS))
 @short_and_long("n_draws", 3000, 12_000)
@@ -94,12 +99,14 @@ def test_labelled_states_of_stick_breaking(example, prior, run, n_draws):
     assert labelled.log_evidence == pytest.approx(exact_posterior(example.subsets(), prior).log_evidence)
 
 
+@long
 def test_the_oracle_sees_another_prior():
     chain = run_gibbs(KNOWN.model(DirichletProcess(concentration=0.7)), n_draws=12_000, seed=5)
     near = exact_posterior(KNOWN.subsets(), DirichletProcess(concentration=0.8))
     assert not compare_partitions(chain.labels, near).agrees
 
 
+@long
 def test_the_oracle_sees_rows_that_change_places():
     prior = DirichletProcess(concentration=0.7)
     chain = run_gibbs(KNOWN.model(prior), n_draws=12_000, seed=5)

@@ -12,6 +12,8 @@ from partita.families.normal_inverse_gamma import NormalInverseGamma
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
 from partita.table import Table
 
+pytestmark = long
+
 HYPER = Gamma(2.0, 2.0)
 WIDTH = Gamma(4.0, 3.0)
 DIRICHLET = DirichletProcess(concentration=HYPER)
@@ -112,6 +114,7 @@ class CountsClustersTwice(DirichletProcess):
         return super().update(rng, np.concatenate([sizes, sizes]), concentration)
 
 
+@long
 @one_worker(MODELS["known"])
 def test_the_test_sees_a_wrong_update_of_the_concentration():
     model = MODELS["known"].model(CountsClustersTwice(concentration=HYPER))

@@ -5,7 +5,7 @@ import pytest
 from tests.engines.models import CATEGORICAL, Example, one_worker
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.families import Gaussian
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
@@ -69,6 +69,7 @@ def test_ensemble_values(prior, values):
     np.testing.assert_allclose(found, values, atol=1e-9, rtol=0)
 
 
+@mostly_long
 @pytest.mark.parametrize(
     ("example", "prior"),
     [

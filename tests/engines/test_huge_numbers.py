@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita import NBCE
 from partita.kernels.algebra import log_gamma_ratio
@@ -28,6 +28,7 @@ def test_sticks_of_no_length_leave_all_to_the_last_one(concentration):
     assert found.posterior_.n_clusters() == {1: pytest.approx(1.0)}
 
 
+@mostly_long
 @pytest.mark.parametrize("pseudocount", [1e15, 1e17])
 @short_and_long("n_draws", 1000, 4000)
 def test_labels_that_say_nothing_leave_the_prior(pseudocount, n_draws):

@@ -18,7 +18,7 @@ from tests.engines.models import (
 )
 from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, state_at
-from tests.volumes import long_but, short_and_long
+from tests.volumes import long_but, mostly_long, short_and_long
 
 from partita.engines.gibbs import Gibbs
 from partita.families import FAMILIES, Categorical, Count, Gaussian
@@ -137,6 +137,7 @@ def test_more_clusters_than_slots(example):
     assert_bookkeeping(state, model)
 
 
+@mostly_long
 @pytest.mark.parametrize("free", [0, 1, 2])
 @short_and_long("n_draws", 1000, 4000)
 @one_worker(KNOWN)

@@ -8,7 +8,7 @@ from tests.engines.models import CATEGORICAL
 from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import Exact, log_likelihoods, log_prior_probabilities, subset_log_marginals
 from tests.oracles.partitions import set_partitions
-from tests.volumes import long, short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 from partita import Mixture
 from partita.engines.gibbs import Gibbs
@@ -55,6 +55,7 @@ def run(model, n_draws, seed):
     return labels, log_betas
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "prior",
     [

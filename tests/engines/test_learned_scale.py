@@ -13,7 +13,7 @@ from tests.engines.variational_models import run as run_variational
 from tests.oracles.agreement import batch_means, compare_partitions
 from tests.oracles.enumeration import Exact, exact_posterior, log_likelihoods, subset_log_marginals
 from tests.oracles.partitions import set_partitions
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.engines.collapsed_state import bound, state_of
 from partita.engines.collapsed_variational import CollapsedVariational
@@ -161,6 +161,7 @@ def run(learner, prior, seed, n_draws=N_DRAWS):
     return labels, logs
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "learner", [pytest.param(one, id=one.name, marks=one_worker(one)) for one in LEARNERS if one.name in QUICK]
 )
@@ -224,6 +225,7 @@ def assert_same(one, other):
 # --- variational engines --------------------------------------------------------------------------
 
 
+@mostly_long
 @every_learner
 @pytest.mark.parametrize("kind", [StickBreaking, FiniteDirichlet])
 def test_variational_bayes_never_loses_and_stays_below_the_evidence_at_what_it_learned(learner, kind):

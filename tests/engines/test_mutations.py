@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.engines.mutant import verdict
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 import partita
 from partita.priors import FiniteDirichlet, GibbsType
@@ -139,6 +139,7 @@ def test_the_unchanged_copy_agrees(tmp_path):
     assert result["agrees"], result["because"]
 
 
+@mostly_long
 @pytest.mark.xdist_group("GammaPoisson")
 @pytest.mark.parametrize("prior", ["dirichlet-process", "finite-dirichlet", pytest.param("stick-breaking", marks=long)])
 def test_the_package_itself_agrees(prior):

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 from tests.engines.counter import N_ROWS, count, kept_sweeps
-from tests.volumes import long, short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 from partita.engines import keeping, runner
 from partita.running import progress as reporting
@@ -139,6 +139,7 @@ def later_half(n_sweeps, every):
     return [n for n in range(n_sweeps // 2 + 1, n_sweeps + 1) if n % every == 0] or [n_sweeps]
 
 
+@mostly_long
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
 @at_every_second_or_every_sweep
 def test_an_early_end_keeps_at_least_the_later_half_of_every_chain(monkeypatch, plan, sweeps):

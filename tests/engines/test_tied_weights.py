@@ -5,7 +5,7 @@ import pytest
 from tests.engines.models import KNOWN, WITHOUT_DRAWN_CELLS, fixed_priors, learned_priors, parameters
 from tests.oracles.agreement import compare_partitions
 from tests.oracles.enumeration import exact_posterior, run_gibbs, run_merge_split, subset_log_marginals, take
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.priors import GibbsType, gibbs_type
 
@@ -21,6 +21,7 @@ def exact_tied(example, prior, copies):
     return exact_posterior(subsets, prior, copies[present])
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters(WITHOUT_DRAWN_CELLS, fixed_priors()))
 @short_and_long("n_draws", 1500, 4000)
 def test_draws_are_those_of_tied_copies(example, prior, n_draws):
@@ -30,6 +31,7 @@ def test_draws_are_those_of_tied_copies(example, prior, n_draws):
     assert agreement.agrees, agreement
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], [*fixed_priors(), *LEARNED]))
 @short_and_long("n_draws", 1500, 4000)
 def test_scan_and_merge_split_alone_keep_the_tied_posterior(example, prior, n_draws):
@@ -42,6 +44,7 @@ def test_scan_and_merge_split_alone_keep_the_tied_posterior(example, prior, n_dr
         assert moves.agrees, moves
 
 
+@mostly_long
 @pytest.mark.parametrize(("example", "prior"), parameters([KNOWN], GIBBS))
 @short_and_long("n_draws", 1500, 4000)
 def test_weights_beyond_the_table_keep_the_tied_posterior(example, prior, n_draws, monkeypatch):

@@ -16,6 +16,7 @@ from tests.engines.variational_models import (
     run,
 )
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
+from tests.volumes import long, mostly_long
 
 from partita.engines.climbing import Climb
 from partita.engines.merging import Holdings, allocation_gains, marginal_gains, merge_pairs, overlaps
@@ -44,6 +45,7 @@ def model_of(table, family, prior, weights=None):
 # --- the bound ------------------------------------------------------------------------------------
 
 
+@mostly_long
 @every_model
 def test_every_update_raises_the_bound(example, prior):
     model = example.model(prior, 1 + np.arange(example.table.n_rows) % 3)
@@ -65,6 +67,7 @@ def test_every_update_raises_the_bound(example, prior):
         assert reached >= local - rounding(local) - 1e-8 * (~kept).any()
 
 
+@mostly_long
 @every_model
 def test_runs_with_merges_never_lose(example, prior):
     model = example.model(prior)
@@ -138,6 +141,7 @@ def dirichlet_kl(after, before):
     return normal + (after - before) @ (digamma(after) - digamma(after.sum()))
 
 
+@long
 def test_the_best_start_reaches_the_highest_bound_of_the_slow_updates():
     prior = FiniteDirichlet(n_components=3, concentration=1.0)
     model = CATEGORICAL.model(prior)
@@ -216,6 +220,7 @@ def assert_same(first, second):
     assert first.bound == pytest.approx(second.bound, rel=1e-10)
 
 
+@mostly_long
 @every_model
 def test_the_order_of_rows_does_not_matter(example, prior):
     n = example.table.n_rows
@@ -225,6 +230,7 @@ def test_the_order_of_rows_does_not_matter(example, prior):
     assert_same(ended(example, prior, resp=resp), permuted)
 
 
+@mostly_long
 @every_model
 def test_weights_are_repeated_rows(example, prior):
     n = example.table.n_rows
@@ -235,6 +241,7 @@ def test_weights_are_repeated_rows(example, prior):
     assert_same(ended(example, prior, weights=copies, resp=resp), many)
 
 
+@mostly_long
 @every_model
 def test_permuted_labels_permute_the_state(example, prior):
     resp = random_responsibilities(example.table.n_rows, 3, seed=2)

@@ -5,6 +5,7 @@ import pytest
 from scipy import integrate, stats
 from tests.contracts.cases import CORRELATED, make, numbers, plain
 from tests.families.gaps import N_DRAWS, conditional_t, draw_cells, predictive_t
+from tests.volumes import mostly_long
 
 from partita.families import Gaussian
 from partita.kernels.gibbs import log_predictive_matrix
@@ -57,6 +58,7 @@ def test_density_of_observed_cells_is_the_integral_over_a_missing_one(case):
     assert density == pytest.approx(np.log(total), rel=1e-7)
 
 
+@mostly_long
 @pytest.mark.parametrize("i", MISSING)
 def test_drawn_cells_have_their_conditional_distribution(case, i):
     before = case.rows.x.copy()

@@ -176,11 +176,12 @@ def test_partitions_and_learned_numbers_are_from_the_exact_posterior(monkeypatch
 # --- a copy of a built-in block answers as the block ---------------------------------------------------
 
 
+@long
 @pytest.mark.xdist_group("copied")
 @unconverged_is_fine
 @pytest.mark.parametrize(
     "options",
-    [pytest.param({}, marks=long), {"engine": "vb"}, {"engine": EM(), "prior": FiniteDirichlet(n_components=3)}],
+    [{}, {"engine": "vb"}, {"engine": EM(), "prior": FiniteDirichlet(n_components=3)}],
     ids=repr,
 )
 def test_a_copy_of_a_block_answers_as_the_block(options):

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from tests.contracts.cases import CORRELATED, counts, numbers, plain
 from tests.oracles.partitions import counts_agree
+from tests.volumes import long
 
 from partita.families import Categorical, Count, Gaussian
 from partita.table import Table
@@ -22,6 +23,7 @@ def from_prior(likelihood, n_draws=N, seed=71):
     return likelihood.sample_params(np.random.default_rng(seed), np.zeros((n_draws, width)))
 
 
+@long
 def test_full_covariance_has_mean_scale_over_dof_minus_d_minus_one():
     scale = CORRELATED[:2, :2]
     likelihood = Gaussian(dof=12.0, scale=scale, mean_precision=0.3).resolve(plain(numbers(5, 2)))

@@ -58,6 +58,7 @@ def test_gaussians_of_different_widths_in_closed_form(ratio):
     assert found == pytest.approx(0.5 * (ratio**2 - 1) - np.log(ratio), rel=QUADRATURE, abs=1e-12)
 
 
+@long
 @pytest.mark.parametrize("dof", [1.2, pytest.param(4.0, marks=long), pytest.param(300.0, marks=long)])
 def test_three_student_clusters_by_quadrature(dof):
     model = NormalInverseGamma(ZERO, np.array([0.1]), np.array([dof]), ONE, FIRST, True)

@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import kstest
 from tests.families.maximum import objectives
+from tests.volumes import long, mostly_long
 
 from partita.families import Categorical, Mixed
 from partita.families.algebra.pseudocounts import CategoryCounts
@@ -64,6 +65,7 @@ def test_slopes_of_the_smallest_pseudocounts():
     assert second == pytest.approx(0.0, abs=1e-12)
 
 
+@mostly_long
 @pytest.mark.parametrize("start", [1e-6, 1.0, 1e4])
 @pytest.mark.parametrize("stats", [fractional_stats(), fractional_stats(scale=1e6), np.zeros((2, N_LEVELS.sum()))])
 def test_relearned_is_the_largest_of_a_fine_grid(stats, start):
@@ -79,6 +81,7 @@ def height(likelihood, stats):
     return likelihood.log_marginal(stats).sum() + likelihood.log_hyperprior()
 
 
+@long
 def test_draws_are_from_the_posterior_density():
     stats, rng = whole_stats(), np.random.default_rng(3)
     grid = np.linspace(-8.0, 4.0, 4001)

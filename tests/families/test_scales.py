@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import gamma, kstest
 from tests.families.maximum import objectives
+from tests.volumes import mostly_long
 
 from partita import Mixture
 from partita.families import Categorical, Gaussian, Mixed
@@ -95,6 +96,7 @@ def test_relearning_never_loses(covariance):
         assert height(likelihood, stats) >= before - 1e-11 * abs(before)
 
 
+@mostly_long
 @every_covariance
 @both_names
 def test_draws_are_from_the_posterior_density(covariance, name):

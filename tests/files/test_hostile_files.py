@@ -257,6 +257,7 @@ def packed(members, compression):
     return sealed(stream.getvalue())
 
 
+@long
 def test_a_header_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path):
     header = b'{"format": "partita", "format_version": 1, "kind": "posterior", "more": "' + b"a" * 2 * 10**8 + b'"}'
     (tmp_path / "bomb").write_bytes(packed({"partita.json": header}, zipfile.ZIP_DEFLATED))

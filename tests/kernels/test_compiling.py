@@ -163,6 +163,7 @@ def test_second_process_compiles_nothing_and_priors_of_gibbs_type_share_one_comp
     assert not list(SOURCE.rglob("*.compiled"))
 
 
+@long
 def test_every_specialisation_is_kept_and_an_edit_of_the_kernel_itself_takes_effect(tmp_path):
     """A kernel of another package, called with two types of array."""
     outside = tmp_path / "outside.py"
@@ -188,6 +189,7 @@ def test_a_kernel_without_a_file_is_compiled_at_every_start(tmp_path):
     assert not list(tmp_path.rglob("*.compiled"))
 
 
+@long
 def test_bounds_checks_see_a_wrong_index(tmp_path):
     """What `make bounds` rests on; code compiled without them is not taken for code with them."""
     (tmp_path / "outside.py").write_text(OUTSIDE.replace("x[0]", "x[1]"))

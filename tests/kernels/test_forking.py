@@ -91,6 +91,7 @@ print(json.dumps([code, True]))
 )
 
 
+@long
 def test_the_child_does_not_wait_for_a_thread_that_compiles(tmp_path):
     (code, agrees), _ = run(WHILE_COMPILING, tmp_path)
     assert code == 0

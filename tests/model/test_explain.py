@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 from tests.mixtures import diagonal, full, mixed, quick, unconverged_is_fine
+from tests.volumes import mostly_long
 
 from partita import Mixture, load
 from partita.families import Categorical, Count, Gaussian, Mixed
@@ -71,6 +72,7 @@ def missing(row):
 # --- the numbers ----------------------------------------------------------------------------------
 
 
+@mostly_long
 @every_family
 def test_the_total_is_the_log_odds_of_the_prediction(fitted):
     model, x = fitted
@@ -98,6 +100,7 @@ def test_a_new_row_is_explained_as_it_is_predicted(fitted):
         assert found.total >= 0
 
 
+@mostly_long
 @every_family
 def test_missing_cells_weigh_nothing(fitted):
     model, x = fitted
@@ -123,6 +126,7 @@ def test_the_prior_is_what_a_row_without_cells_is_judged_by(fitted):
     assert found.total == found.prior
 
 
+@mostly_long
 @every_family
 def test_weights_are_the_average_of_what_cells_add_in_both_orders(fitted):
     """Through predictions of rows with fewer cells alone, in the family's order of columns."""
@@ -291,6 +295,7 @@ def test_a_row_is_found_by_its_name(people, tmp_path):
         assert model.explain(np.str_("p59")) == people.explain(59)
 
 
+@mostly_long
 @diagonal
 @pytest.mark.parametrize("index", [None, list(range(60)), np.arange(60.0), pd.Index(range(60), dtype="Int64")])
 def test_numbers_from_0_are_names_and_positions(index, tmp_path):

@@ -9,7 +9,7 @@ from scipy.stats import kstest, norm
 from scipy.stats import t as student
 from tests.mixtures import unconverged_is_fine
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
-from tests.volumes import long_but
+from tests.volumes import long, long_but, mostly_long
 
 from partita import Mixture, Posterior, Table
 from partita.families import Categorical, Count, Gaussian
@@ -56,7 +56,7 @@ CASES = [
 ]
 
 
-QUICK = ["known-fixed", "gaussian-full-gap", "categorical-learned"]
+QUICK = ["gaussian-full-gap"]
 
 
 def joined(table: Table, other: Table, row: int) -> Table:
@@ -120,6 +120,7 @@ def test_score_samples_is_the_exact_posterior_predictive(x, new, options):
     assert mixture.score(new) == pytest.approx(mixture.score_samples(new).mean())
 
 
+@long
 @pytest.mark.xdist_group("known")
 def test_the_comparison_sees_another_concentration():
     mixture = fitted(numbers, family=KNOWN, prior=FIXED)
@@ -130,6 +131,7 @@ def test_the_comparison_sees_another_concentration():
     assert np.abs(z_scores(densities, np.exp(exact_log_density(mixture, new)))).max() > LIMIT
 
 
+@mostly_long
 @pytest.mark.xdist_group("known")
 @pytest.mark.parametrize("prior", [FIXED, StickBreaking(n_components=3, concentration=0.9)])
 def test_weights_are_tied_copies(prior):
@@ -154,6 +156,7 @@ GAUSSIANS = [
 ]
 
 
+@mostly_long
 @pytest.mark.parametrize("covariance", GAUSSIANS)
 @pytest.mark.parametrize("standardize", [True, False])
 def test_the_density_integrates_to_one_in_the_users_units(covariance, standardize):

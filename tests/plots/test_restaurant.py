@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.spatial.distance import pdist
+from tests.volumes import long, mostly_long
 
 from partita.plots import restaurant, restaurant_data
 from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, Gamma, PitmanYor, StickBreaking
@@ -11,6 +12,7 @@ from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, Gamma, Pit
 EXAMPLES = [prior for kind in PRIORS.values() for prior in kind.examples()]
 
 
+@mostly_long
 @pytest.mark.parametrize("prior", EXAMPLES, ids=repr)
 def test_the_next_seat_has_the_ratio_of_partition_probabilities(prior):
     data = restaurant_data(prior, 9, random_state=2)
@@ -84,6 +86,7 @@ def test_the_picture_holds_all_tables_and_says_who_sits():
     assert ax.get_title("left").endswith("(Dirichlet process with concentration 1)")
 
 
+@long
 def test_numbers_that_could_not_be_read_are_left_out():
     ax = restaurant(DirichletProcess(concentration=300.0), 2000, random_state=0)
     assert not ax.texts

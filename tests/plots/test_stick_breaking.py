@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tests.volumes import mostly_long
 
 from partita.plots import stick_breaking, stick_breaking_data
 from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, Gamma, PitmanYor
@@ -10,6 +11,7 @@ from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, Gamma, Pit
 EXAMPLES = [prior for kind in PRIORS.values() for prior in kind.examples()]
 
 
+@mostly_long
 @pytest.mark.parametrize("prior", EXAMPLES, ids=repr)
 def test_pieces_and_rest_make_a_stick_for_every_prior(prior):
     (data,) = stick_breaking_data(prior, 6, draws=4, random_state=3)

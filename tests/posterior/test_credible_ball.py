@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.volumes import mostly_long
 
 from partita.metrics import adjusted_rand, binder_loss, variation_of_information
 from partita.partitions import Partitions, by_size, canonical
@@ -39,6 +40,7 @@ def slow_ball(centre, draws, weights, level, distance):
     return radius, weights[members].sum(), (min(counts), fewest), (max(counts), most)
 
 
+@mostly_long
 @pytest.mark.parametrize("loss", METRICS)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", range(3))

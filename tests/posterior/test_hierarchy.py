@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita import NBCE, Mixture
 from partita.posterior.hierarchy import SMALL_SHARE, Hierarchy, hierarchy
@@ -145,6 +145,7 @@ def fitted(rows, **options):
 
 
 class TestOfAnEstimator:
+    @mostly_long
     @pytest.mark.parametrize("criterion", ["misclassification", "entropy"])
     @pytest.mark.parametrize("engine", ["vb", pytest.param("cvb", marks=long)])
     def test_pieces_of_two_moons_form_two_groups(self, criterion, engine):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.metrics import variation_of_information
 from partita.partitions import by_size, canonical
 from partita.posterior import VI, Mode, Posterior
+
+pytestmark = long
 
 BASE = np.arange(60) % 3
 JOINED = np.where(BASE == 1, 0, BASE)
@@ -36,6 +38,7 @@ def assert_modes(posterior, centres):
     return found
 
 
+@mostly_long
 @pytest.mark.parametrize("noise", [0.0, 0.02, 0.1])
 @pytest.mark.parametrize("other", [JOINED, CROSSED], ids=["joined", "crossed"])
 def test_two_partitions_are_found_under_noise(other, noise):
@@ -44,6 +47,7 @@ def test_two_partitions_are_found_under_noise(other, noise):
     assert found[0].weight == pytest.approx(0.6, abs=0.05)
 
 
+@mostly_long
 @pytest.mark.parametrize("noise", [0.0, 0.05, 0.1])
 def test_three_partitions_are_found_heaviest_first(noise):
     centres = [JOINED, CROSSED, BASE]
@@ -58,6 +62,7 @@ def test_modes_are_found_that_are_nearer_to_each_other_than_draws_are():
     assert variation_of_information(base, other) < found[1].expected_loss
 
 
+@long
 def test_fewer_modes_are_the_first_of_more():
     posterior = Posterior(draws_around([JOINED, CROSSED, SPLIT], [150, 90, 60], noise=0.02))
     every = posterior.modes(8)
@@ -87,6 +92,7 @@ def undecided_objects(rng, base, n_draws, share):
     return flips(rng, base, n_draws, doubt)
 
 
+@mostly_long
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize(
     ("n_draws", "n_objects"), [(5, 30), pytest.param(20, 50, marks=long), (100, 8), pytest.param(150, 40, marks=long)]

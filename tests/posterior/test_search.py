@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import EVERY, noisy_draws, random_weights, slow_expected
+from tests.volumes import long, mostly_long
 
 from partita.partitions import Partitions, canonical
 from partita.posterior import (
@@ -108,6 +109,7 @@ def test_every_cluster_has_the_least_size(loss):
         assert found.expected_loss < one + ROUNDING
 
 
+@mostly_long
 @pytest.mark.parametrize("loss", ["vi", "binder", "one-minus-ari", "nvi", "nid", "vi-lb"])
 def test_limits_are_obeyed_whatever_repeats(loss):
     for seed in range(40):
@@ -137,6 +139,7 @@ def test_objects_that_no_draw_parts_are_parted_where_the_least_size_asks_for_it(
     assert found.expected_loss == pytest.approx(10 / 36)
 
 
+@long
 def test_least_size_against_enumeration():
     n_minimal = 0
     for seed in range(60):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.mixtures import known, quick
 from tests.oracles.enumeration import exact_posterior, subset_log_marginals
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.families import Gaussian
 from partita.posterior import EffectiveSampleSizeWarning, Posterior
@@ -33,6 +33,7 @@ def subsets():
     return subset_log_marginals(likelihood, likelihood.rows(table))
 
 
+@mostly_long
 @pytest.mark.filterwarnings("ignore::partita.posterior.EffectiveSampleSizeWarning")
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
 def test_exact_weights_become_those_of_the_other_concentration(subsets, prior):

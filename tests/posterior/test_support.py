@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights, slow_expected
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.partitions import Partitions
 from partita.posterior import VI, Binder, Posterior
@@ -101,6 +101,7 @@ def small_posterior(seed):
     return draws, random_weights(seed, n_draws) if seed % 2 else np.full(n_draws, 1 / n_draws)
 
 
+@mostly_long
 @pytest.mark.parametrize(("loss", "most_misses"), [(VI(), 7), (Binder(), 14)], ids=repr)
 @short_and_long("most_objects", 4, 7)
 def test_the_supported_estimate_is_mostly_the_enumerated_one(loss, most_misses, most_objects):

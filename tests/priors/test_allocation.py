@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, gammaln, logsumexp
 from tests.oracles.partitions import labelled_states
+from tests.volumes import mostly_long
 
 from partita.priors import FiniteDirichlet, Gamma, StickBreaking
 
@@ -76,6 +77,7 @@ def test_divergence_is_that_of_the_distributions_of_all_weights(prior, concentra
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 * (1 + sizes.sum()))
 
 
+@mostly_long
 @every_prior
 @pytest.mark.parametrize("concentration", CONCENTRATIONS)
 def test_empty_components_behind_the_listed_ones_change_nothing(prior, concentration):
@@ -127,6 +129,7 @@ def test_slopes_are_derivatives_in_log_concentration(prior, concentration):
         assert curvature == pytest.approx((steep - flat) / (2 * step), rel=1e-6, abs=1e-10)
 
 
+@mostly_long
 @pytest.mark.parametrize("prior", [p for p in PRIORS if p.learns_concentration], ids=repr)
 @pytest.mark.parametrize("start", [1e-3, 1.0, 1e4])
 def test_learned_concentration_is_the_highest_of_a_grid(prior, start):

@@ -6,6 +6,7 @@ from scipy.integrate import quad
 from scipy.special import roots_genlaguerre
 from scipy.stats import gamma
 from tests.oracles.partitions import counts_agree, partition_probabilities, set_partitions
+from tests.volumes import mostly_long
 
 from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, FiniteMixtures, Gamma, PitmanYor, StickBreaking
 
@@ -13,6 +14,7 @@ EXAMPLES = [prior for kind in PRIORS.values() for prior in kind.examples()]
 every_prior = pytest.mark.parametrize("prior", EXAMPLES, ids=repr)
 
 
+@mostly_long
 @every_prior
 @pytest.mark.parametrize("n", range(1, 8))
 def test_it_is_the_sum_over_all_partitions(prior, n):
@@ -21,6 +23,7 @@ def test_it_is_the_sum_over_all_partitions(prior, n):
     np.testing.assert_allclose(prior.cluster_count_distribution(n), enumerated, rtol=1e-9, atol=1e-11)
 
 
+@mostly_long
 @every_prior
 @pytest.mark.parametrize("n", [1, 10, 200])
 def test_it_sums_to_one_and_has_the_expected_number_as_mean(prior, n):
@@ -31,6 +34,7 @@ def test_it_sums_to_one_and_has_the_expected_number_as_mean(prior, n):
     assert distribution @ np.arange(n + 1) == pytest.approx(prior.expected_clusters(n), rel=1e-9)
 
 
+@mostly_long
 @every_prior
 def test_samples_have_it(prior):
     rng = np.random.default_rng(5)
@@ -70,6 +74,7 @@ def test_there_are_never_more_clusters_than_components():
         assert np.all(distribution[5:] == 0)
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "kind",
     [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp
 from tests.oracles.partitions import labelled_states, set_partitions
+from tests.volumes import mostly_long
 
 from partita.kernels.names import log_prior, log_prior_weights, prior_weights
 from partita.priors import PRIORS, FiniteDirichlet, GibbsType, StickBreaking, gibbs_type
@@ -63,6 +64,7 @@ def expected_gibbs_weights(prior, concentration, sizes, w):
     return normalised(out)
 
 
+@mostly_long
 @pytest.mark.parametrize("prior", GIBBS, ids=repr)
 @pytest.mark.parametrize("w", [1, 2, 3])
 def test_gibbs_type_weights_are_ratios_of_probabilities(prior, w):
@@ -173,6 +175,7 @@ def expected_stick_weights(by_component, a, w):
     return np.exp([log_sticks(row, a) - log_sticks(by_component, a) for row in grown])
 
 
+@mostly_long
 @pytest.mark.parametrize("prior", STICKS, ids=repr)
 @pytest.mark.parametrize("w", [1, 2, 3])
 def test_stick_breaking_weights_are_ratios_of_labelled_probabilities(prior, w):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import betaln, kve
 from scipy.stats import gamma
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.priors import PRIORS, Gamma, StickBreaking
 from partita.priors.hyperpriors import log_expectation, slice_update
@@ -59,6 +59,7 @@ def chain(update, start, seed):
     return draws
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "prior", [pytest.param(prior, marks=[long] if i % 2 else []) for i, prior in enumerate(LEARNED)], ids=repr
 )

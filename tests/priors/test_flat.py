@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
+from tests.volumes import mostly_long
 
 from partita.families import Gaussian
 from partita.families.algebra.pseudocounts import CategoryCounts
@@ -25,6 +26,7 @@ def best_of(function):
     return np.exp(found.x)
 
 
+@mostly_long
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kind", [StickBreaking, FiniteDirichlet])

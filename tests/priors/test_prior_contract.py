@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.oracles.partitions import canonical, counts_agree, partition_probabilities, set_partitions
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.priors import PRIORS, FiniteDirichlet, Gamma
 
@@ -28,6 +28,7 @@ def test_registry_names_five_priors_and_each_has_fixed_and_learned_examples():
         assert {example.learns_concentration for example in kind.examples()} == {True, False}
 
 
+@mostly_long
 @every_prior
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
 def test_probabilities_sum_to_one_and_give_the_expected_number_of_clusters(prior, n):
@@ -45,6 +46,7 @@ def test_the_sum_sees_the_printed_finite_dirichlet():
     assert abs(partition_probabilities(Misprinted(n_components=4, concentration=1.3), 5).sum() - 1) > 0.1
 
 
+@mostly_long
 @every_prior
 @pytest.mark.parametrize("n", [4, *(pytest.param(n, marks=long) for n in (2, 3, 5, 6))])
 def test_sampled_partitions_have_their_probabilities(prior, n):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import betaln, gammaln, logsumexp
 from tests.oracles.partitions import canonical, counts_agree, labelled_states
+from tests.volumes import long, mostly_long
 
 from partita.kernels.names import (
     choose_split_target,
@@ -126,6 +127,7 @@ def test_truncation_is_the_sum_over_all_assignments(n_components, sizes, a):
     assert log_truncation(np.array(sizes), n_components, a) == pytest.approx(exact, abs=1e-10)
 
 
+@mostly_long
 @pytest.mark.parametrize(("n_components", "sizes", "a"), CROWDED)
 def test_seats_are_ratios_of_the_sums(n_components, sizes, a):
     prior = StickBreaking(n_components=n_components, concentration=a)
@@ -238,6 +240,7 @@ def count_kinds(kinds, sizes):
     return np.array([(sizes @ base ** np.arange(kinds.shape[1]) == code).sum() for code in codes])
 
 
+@mostly_long
 @pytest.mark.parametrize(("n", "n_components", "a"), [(4, 3, 0.8), (5, 2, 3.0), (4, 4, 1.7)])
 def test_label_moves_leave_the_labelled_prior_as_it_is(n, n_components, a):
     rng = np.random.default_rng(11)
@@ -276,6 +279,7 @@ def replaced(prior, old, new):
     return prior.order
 
 
+@long
 def test_split_targets_are_the_empty_components_and_equally_likely():
     prior = StickBreakingPrior(np.array([6, 1, 4, 0, 3]), np.array([1.0]))
     sizes = np.array([0, 4, 0, 0, 2, 0, 0])

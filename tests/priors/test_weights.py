@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, poisson
 from tests.oracles.partitions import canonical, counts_agree, partition_probabilities, set_partitions
-from tests.volumes import short_and_long
+from tests.volumes import mostly_long, short_and_long
 
 from partita.priors import PRIORS, DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 
@@ -60,6 +60,7 @@ def moments(prior):
     )
 
 
+@mostly_long
 @every_prior
 @short_and_long("n_draws", 1500, 6000)
 def test_weights_have_their_mean_and_variance(prior, n_draws):
@@ -71,6 +72,7 @@ def test_weights_have_their_mean_and_variance(prior, n_draws):
         assert np.all(np.abs(powers.mean(axis=0) - exact) <= 4 * error + 1e-12)
 
 
+@mostly_long
 @every_prior
 @short_and_long("n_draws", 1000, 3000)
 def test_rows_that_follow_the_weights_fall_into_the_priors_partitions(prior, n_draws):

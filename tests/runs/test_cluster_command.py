@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.runs.conftest import process, two_groups
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 import partita as package
 from partita.runs.manifest import MANIFEST
@@ -168,6 +168,7 @@ def test_a_row_without_cells_is_flagged(table, partita, tmp_path):
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["n_empty"] == 1
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "ids",
     [

@@ -13,7 +13,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from tests.runs.conftest import COMMAND, everything_from, process
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 import partita as package
 from partita.consensus import NBCE
@@ -233,6 +233,7 @@ def test_approximations_say_that_they_are(file, partita, tmp_path, engine, words
     assert package.load(tmp_path / "out" / "posterior.partita").labels_.tolist() == TRUTH.tolist()
 
 
+@mostly_long
 @pytest.mark.parametrize(("method", "engine"), [("nbce", "gibbs"), ("nbce-vb", "vb")])
 def test_the_older_word_for_an_engine_gives_the_same_answer_and_is_hidden(file, partita, tmp_path, method, engine):
     for option, name in (("--method", method), ("--engine", engine)):
@@ -243,6 +244,7 @@ def test_the_older_word_for_an_engine_gives_the_same_answer_and_is_hidden(file, 
     assert "--method" not in partita("consensus", "--help").out
 
 
+@mostly_long
 @pytest.mark.parametrize(
     ("prior", "kind"), [("dp", DirichletProcess), ("pitman-yor", PitmanYor), ("finite-mixtures", FiniteMixtures)]
 )

@@ -8,13 +8,14 @@ import pyarrow.parquet
 import pytest
 from tests.runs.conftest import fit, write_run
 from tests.runs.test_consensus_command import QUICK, TRUTH, about, labels_in, rows_of, votes, write
+from tests.volumes import long, mostly_long
 
 import partita as package
 from partita.consensus import NBCE
 from partita.runs.consensus import ConsensusRequest
 from partita.runs.manifest import MANIFEST, Manifest, write_manifest
 
-pytestmark = pytest.mark.xdist_group("consensus")
+pytestmark = [pytest.mark.xdist_group("consensus"), long]
 GOOD = "a,b\n" + "".join(f"{i % 2},{'xy'[i % 2]}\n" for i in range(20))
 
 
@@ -33,6 +34,7 @@ def answer(partita, tmp_path):
 
 
 class TestOdd:
+    @mostly_long
     @pytest.mark.parametrize(
         ("first", "second"),
         [

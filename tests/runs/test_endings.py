@@ -136,6 +136,7 @@ def test_ctrl_c_while_files_take_their_places_is_not_heard(warm, tmp_path):
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"] is True
 
 
+@long
 def test_ctrl_c_before_there_is_a_result_says_so(warm, tmp_path):
     reading = (
         f"{AT_ONCE}from partita.runs.cluster import ClusterRequest\n"

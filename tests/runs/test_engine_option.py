@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 from tests.runs.conftest import two_groups
+from tests.volumes import long, mostly_long
 
 import partita as package
 
-pytestmark = pytest.mark.xdist_group("mixed")
+pytestmark = [pytest.mark.xdist_group("mixed"), long]
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,7 @@ def labels_in(path):
         return [int(row["label"]) for row in csv.DictReader(file)]
 
 
+@mostly_long
 @pytest.mark.parametrize(
     ("engine", "words"), [("vb", "Variational Bayes"), ("cvb", "Collapsed variational Bayes"), ("em", "EM")]
 )
@@ -57,6 +59,7 @@ def test_variational_chances_are_those_of_its_draws(things, partita, tmp_path):
     assert told == pytest.approx(posterior.n_clusters(), abs=1e-6)
 
 
+@long
 def test_em_says_what_bic_chose_and_no_probability_of_a_number(things, partita, tmp_path):
     done = partita("cluster", things, "--id", "id", "--engine", "em", "--out", tmp_path / "out")
     summary = summary_in(tmp_path / "out")

@@ -3,13 +3,14 @@
 import json
 
 import pytest
+from tests.volumes import long, mostly_long
 
 from partita import NBCE
 from partita.engines import EM, Engine, Gibbs, Variational
 from partita.plots.prior_words import prior_in_words
 from partita.priors import PitmanYor, Prior
 
-pytestmark = pytest.mark.xdist_group("mixed")
+pytestmark = [pytest.mark.xdist_group("mixed"), long]
 QUICK = ("--chains", "2", "--draws", "30")
 
 
@@ -44,6 +45,7 @@ def ignoring(command):
     return ("--ignore", "id") if command == "cluster" else ()
 
 
+@mostly_long
 @pytest.mark.parametrize("command", ["cluster", "consensus"])
 @pytest.mark.parametrize("prior", ["pitman-yor", "wide"])
 def test_an_engine_that_samples_is_said_to_and_runs_every_prior(table, votes, partita, tmp_path, command, prior):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.fuzzing.sealing import Parts
 from tests.runs.conftest import fit, two_groups, write_run
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita.partitions import Partitions
 from partita.posterior import Posterior
@@ -16,7 +16,7 @@ from partita.runs.cluster import ClusterRequest
 from partita.runs.manifest import MANIFEST, fingerprint, read_manifest, write_manifest
 from partita.runs.run_folder import RunFolder
 
-pytestmark = pytest.mark.xdist_group("mixed")
+pytestmark = [pytest.mark.xdist_group("mixed"), long]
 COMMAND, FILES = ClusterRequest.command, ClusterRequest.files
 QUICK = ["--chains", "1", "--draws", "5"]
 VOTES = "a,b\n" + "".join(f"{i % 2},{i % 3}\n" for i in range(12))
@@ -96,6 +96,7 @@ def test_files_of_others_are_refused_before_the_fit(partita, tmp_path, monkeypat
     assert content(out) == {file: b"mine"}
 
 
+@mostly_long
 @pytest.mark.parametrize("name", ["cluster", "consensus", "summarize"])
 def test_force_replaces_them_and_the_next_run_needs_none(partita, tmp_path, name):
     out = tmp_path / "out"
@@ -211,6 +212,7 @@ def lie(run, name, text):
     write_manifest(run, SimpleNamespace(**{**vars(manifest), "files": files}))
 
 
+@mostly_long
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_not_the_run_s_is_refused(run, new, partita, name):
     (run / name).write_bytes((run / name).read_bytes()[:-1] + b"?")
@@ -239,6 +241,7 @@ def request_of(**parts):
     return json.dumps({"request": {"id": None, "ignore": []} | parts})
 
 
+@mostly_long
 @pytest.mark.parametrize(
     "text",
     [

@@ -11,7 +11,7 @@ from tests.volumes import long
 
 import partita as package
 
-pytestmark = pytest.mark.xdist_group("mixed")
+pytestmark = [pytest.mark.xdist_group("mixed"), long]
 FAST = ("--engine", "vb", "--draws", "50")
 
 
@@ -80,6 +80,7 @@ def test_a_number_of_groups_or_none(moons, partita, tmp_path):
     assert "--groups 99 can only merge what was found: --n-clusters 99 asks for so many groups." in many.out
 
 
+@long
 def test_the_plain_wish_for_a_number(moons, partita, tmp_path):
     path, moon = moons
     done = partita("cluster", path, "--n-clusters", "2", "--out", tmp_path / "out", *FAST)

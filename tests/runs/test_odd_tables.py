@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.volumes import long
 
-pytestmark = pytest.mark.xdist_group("mixed")
+pytestmark = [pytest.mark.xdist_group("mixed"), long]
 QUICK = ["--chains", "2", "--draws", "40", "--quiet"]
 
 

@@ -6,9 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from tests.volumes import long, mostly_long
 
 from partita.runs.manifest import MANIFEST, Manifest, fingerprint, read_manifest
 from partita.runs.run_folder import RunFolder
+
+pytestmark = long
 
 COMMAND = "partita cluster"
 NAMES = ("labels.csv", "summary.json", "posterior.partita")
@@ -81,6 +84,7 @@ def test_the_manifest_says_what_is_there(tmp_path):
     }
 
 
+@mostly_long
 @pytest.mark.parametrize("before", [None, "old"])
 def test_a_kill_at_any_rename_of_a_run(tmp_path, before):
     seen, n_renames = [], 0
@@ -104,6 +108,7 @@ def test_a_kill_at_any_rename_of_a_run(tmp_path, before):
     assert seen == [before] + [None] * (n_renames - 1) + ["new"]
 
 
+@mostly_long
 @pytest.mark.parametrize("before", [None, "old"])
 @pytest.mark.parametrize("n_renames", [0, 1, 2, 3])
 def test_a_kill_at_any_rename_of_a_file_beside(tmp_path, before, n_renames):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.runs.conftest import process
-from tests.volumes import long
+from tests.volumes import long, mostly_long
 
 from partita import Posterior
 from partita.files import atomic
@@ -144,6 +144,7 @@ def test_the_file_of_a_fitted_mixture(partita, tmp_path):
     assert labels == Posterior.load(file).estimate(random_state=0).labels.tolist()
 
 
+@mostly_long
 @pytest.mark.parametrize("loss", LOSSES)
 def test_losses_by_name(draws, partita, tmp_path, loss):
     done = partita("summarize", draws, "--out", tmp_path / "out", "--loss", loss)

@@ -6,10 +6,11 @@ import io
 import pytest
 from tests.runs.conftest import two_groups
 from tests.test_wording import assert_prints
+from tests.volumes import long, mostly_long
 
 from partita.wording import printable
 
-pytestmark = pytest.mark.xdist_group("mixed")
+pytestmark = [pytest.mark.xdist_group("mixed"), long]
 EVIL = "x\x1b[2J\x9b1m\x07\u202e"
 QUICK = ["--chains", "1", "--draws", "5"]
 
@@ -43,6 +44,7 @@ def assert_printed(done, code):
     assert_prints(done.err)
 
 
+@mostly_long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_nothing_of_them_reaches_the_terminal(folder, partita, name):
     file, options = COMMANDS[name]
@@ -59,6 +61,7 @@ def test_nothing_of_them_reaches_the_terminal(folder, partita, name):
     assert_printed(partita(name, folder / "\x1b.csv"), 2)
 
 
+@mostly_long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_files_are_faithful_and_harmless_where_that_is_asked_for(folder, partita, name):
     file, options = COMMANDS[name]

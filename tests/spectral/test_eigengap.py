@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from tests.spectral.graphs import cliques
+from tests.volumes import mostly_long
 
 from partita.spectral import SpectralClustering, choose_n_clusters, relative_gaps
 from partita.spectral.embedding import LAPLACIANS
@@ -78,6 +79,7 @@ def test_the_rbf_graph_shows_moons_and_blobs(laplacian):
         assert adjusted_rand_score(truth, found.labels_) == 1.0
 
 
+@mostly_long
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
 @pytest.mark.parametrize("n_clusters", range(2, 11))
 def test_separated_blobs(laplacian, n_clusters):
@@ -88,6 +90,7 @@ def test_separated_blobs(laplacian, n_clusters):
         assert adjusted_rand_score(truth, found.labels_) > 0.99
 
 
+@mostly_long
 @pytest.mark.parametrize("laplacian", ["sym", "rw"])
 @pytest.mark.parametrize("n", [40, 60, 80, 100, 150])
 def test_small_tables(laplacian, n):

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.csgraph import laplacian as graph_laplacian
 from sklearn.datasets import make_blobs, make_moons, make_swiss_roll
 from tests.spectral.graphs import cliques, neighbours, random_graph, torus
+from tests.volumes import mostly_long
 
 from partita.spectral import components, eigensolvers, spectrum
 from partita.spectral.eigensolvers import smallest_eigenpairs
@@ -64,6 +65,7 @@ GRAPHS = {
 }
 
 
+@mostly_long
 @pytest.mark.parametrize("route", ["lanczos", "factorised"])
 @pytest.mark.parametrize("normalised", [True, False])
 @pytest.mark.parametrize("graph", GRAPHS)

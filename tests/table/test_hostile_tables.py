@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.volumes import short_and_long
+from tests.volumes import long, short_and_long
 
 from partita import Mixture, Posterior
 from partita.consensus.label_table import label_table
@@ -133,6 +133,7 @@ def test_a_cell_that_is_longer_than_any(tmp_path):
         Posterior.from_draws(tmp_path / "t.csv")
 
 
+@long
 @short_and_long("n_columns", 3000, 100_000)
 def test_a_hundred_thousand_columns_without_a_name(tmp_path, n_columns):
     (tmp_path / "t.csv").write_text("," * (n_columns - 1) + "\n" + "1," * (n_columns - 1) + "1\n")

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.volumes import long, long_but
+from tests.volumes import long, long_but, mostly_long
 
 from partita import Posterior
 from partita.table import Table, read_file
@@ -178,6 +178,7 @@ def test_sizes_that_are_none(text):
 # --- gzip -----------------------------------------------------------------------------------------
 
 
+@mostly_long
 @pytest.mark.parametrize("n_bytes", [0, 1, 1000, (1 << 24) - 1, 1 << 24, (1 << 24) + 1])
 @pytest.mark.parametrize("level", [0, 9])
 def test_gunzip_is_that_of_the_standard_library(n_bytes, level):
