@@ -27,6 +27,8 @@ TOY = "pairs-together"
 EVERY = (*BUILT_IN, TOY)
 OF_TWO = [name for name in EVERY if name != "vi-lb"]
 SEARCHED = [name for name in EVERY if name != "zero-one"]
+#: The search is compiled for every kind of objective; of two kinds that few losses have, in `make prove`.
+COMPILED = long_but(BUILT_IN[:-1], [pytest.param(name, id=name) for name in EVERY])
 ROUNDING = 1e-10
 EXACT = 1e-12
 pytestmark = pytest.mark.xdist_group("losses")  # the toy is compiled once
@@ -224,7 +226,7 @@ def test_the_search_finds_the_enumerated_minimum(name, n_posteriors):
     assert n_minimal >= 0.99 * n_posteriors
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", COMPILED)
 def test_names_and_order_do_not_matter_and_weights_are_repetitions(name):
     draws, rng = noisy_draws(6, n_objects=12, n_draws=15), np.random.default_rng(6)
     plain, order = Posterior(draws).estimate(loss=name), rng.permutation(12)
@@ -239,7 +241,7 @@ def test_names_and_order_do_not_matter_and_weights_are_repetitions(name):
 
 
 @pytest.mark.filterwarnings("ignore:No draw obeys")
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", COMPILED)
 def test_limits_and_support_are_obeyed(name):
     draws = noisy_draws(4, n_objects=20, n_draws=20, n_clusters=6, share=0.3)
     found = Posterior(draws).estimate(loss=name, min_size=4, max_clusters=3)
@@ -266,6 +268,7 @@ def test_an_estimator_takes_it_and_files_hold_it(name, tmp_path):
 # --- the loss of others ----------------------------------------------------------------------------------------
 
 
+@long
 def test_it_agrees_with_the_loss_that_it_is_times_a_number():
     posterior = Posterior(noisy_draws(3, share=0.2))
     own, binder = posterior.estimate(loss=TOY), posterior.estimate(loss="binder")

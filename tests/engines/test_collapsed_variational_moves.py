@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 from tests.engines.models import CATEGORICAL, WITHOUT_DRAWN_CELLS, alone
+from tests.volumes import long
 
 from partita.engines.climbing import climb_all
 from partita.engines.collapsed_state import bound, following, merged, state_of, without_dust
@@ -176,6 +177,7 @@ class TestRecovery:
         table, truth = categories()
         check_run(model_of(Categorical(), table, prior), truth, CollapsedVariational(order=order, n_init=2))
 
+    @long
     @pytest.mark.xdist_group("GammaPoisson")
     def test_counts(self, prior):
         rng = np.random.default_rng(0)
@@ -184,6 +186,7 @@ class TestRecovery:
         table = Table.read(counts, column_types=dict.fromkeys(range(3), "count"))
         check_run(model_of(Count(), table, prior), truth, CollapsedVariational(n_init=2))
 
+    @long
     @pytest.mark.xdist_group("Product")
     def test_mixed_columns(self, prior):
         pd = pytest.importorskip("pandas")

@@ -241,7 +241,14 @@ def test_variational_bayes_never_loses_and_stays_below_the_evidence_at_what_it_l
         assert bounds[-1] - found.log_hyperprior() < evidence
 
 
-@pytest.mark.parametrize("learner", [one for one in LEARNERS if "missing" not in one.name], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "learner",
+    [
+        pytest.param(one, id=one.name, marks=[long] if one.name.startswith("mixed") else [])
+        for one in LEARNERS
+        if "missing" not in one.name
+    ],
+)
 def test_collapsed_inference_moves_the_numbers_to_where_its_bound_is_largest(learner):
     model = learner.model(FiniteDirichlet(n_components=3, concentration=1.0))
     resp = random_responsibilities(6, 3, seed=5)

@@ -38,7 +38,7 @@ print(json.dumps([compiled, labels]))
 
 DOUBLED_RISING = """
 
-@numba.njit
+@inner
 def log_rising(z, m):
     return math.lgamma(z + m) - math.lgamma(z) + m * math.log(2.0)
 """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.oracles.partitions import set_partitions
 from tests.posterior.slow import noisy_draws, random_weights, slow_expected
-from tests.volumes import mostly_long, short_and_long
+from tests.volumes import long, mostly_long, short_and_long
 
 from partita.partitions import Partitions
 from partita.posterior import VI, Binder, Posterior
@@ -200,7 +200,7 @@ def test_one_cluster_is_determined_or_not():
 
 
 @pytest.mark.filterwarnings("ignore:No draw obeys")
-@pytest.mark.parametrize("loss", ["one-minus-ari", "nvi", "nid", "vi-lb", "zero-one"])
+@pytest.mark.parametrize("loss", ["one-minus-ari", "nvi", "nid", pytest.param("vi-lb", marks=long), "zero-one"])
 def test_other_losses_keep_groups_together_and_need_support_too(loss):
     draws = noisy_draws(7, n_clusters=3, share=0.15)
     groups = np.arange(40) // 2
