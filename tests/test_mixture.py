@@ -257,7 +257,7 @@ def test_a_file_and_a_table_that_was_read_go_in_as_well(people, tmp_path):
     assert of_path.feature_names_in_.tolist() == of_table.feature_names_in_.tolist() == list(frame.columns)
     assert list(of_path.to_frame()) == ["label", "confidence", "runner_up"]
     np.testing.assert_array_equal(of_path.predict(tmp_path / "people.csv"), of_table.predict(frame))
-    with pytest.raises(ValueError, match="X is a Table, whose columns have their types"):
+    with pytest.raises(ValueError, match="X is a Table, whose columns are read already"):
         quick(column_types={"a": "count"}).fit(Table.read(tmp_path / "people.csv"))
     with pytest.raises(ValueError, match="X is a Table that was read without the schema of fit"):
         of_path.predict(Table.read(frame.iloc[:20]))

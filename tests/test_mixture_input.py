@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from tests.mixtures import categorical, diagonal, full, known, mixed, quick, unconverged_is_fine
 from tests.volumes import mostly_long
 
+import partita
 from partita.engines import Gibbs
 from partita.families import Categorical, Gaussian
 from partita.priors import DirichletProcess
@@ -52,6 +53,9 @@ NAN = np.nan
         ({"thin": 0}, ValueError, "thin must be"),
         ({"standardize": "yes"}, TypeError, "standardize must be True or False, got 'yes'"),
         ({"column_types": 3}, TypeError, "column_types must map"),
+        ({"missing": [None]}, TypeError, "missing must be text, a finite number, a list"),
+        ({"missing": {7: -9}}, ValueError, "missing names column 7, but X has columns 0 to"),
+        ({"unseen": "mising"}, ValueError, "unseen must be one of 'missing', 'error'; got 'mising'. Did you mean"),
         ({"column_types": {5: "count"}}, ValueError, "column_types names column 5"),
         ({"column_types": {0: "cuont"}}, ValueError, "column_types.* must be .*Did you mean 'count'"),
         ({"max_time": 0}, ValueError, "max_time must be"),
@@ -236,7 +240,7 @@ def test_results_as_a_frame_of_the_kind_that_came_in():
 def test_columns_at_predict_are_those_of_fit():
     frame = pd.DataFrame(X, columns=["a", "b"])
     model = quick().fit(frame)
-    for wrong in (frame[["a"]], frame.assign(c=1.0), frame.rename(columns={"b": "z"}), frame[["b", "a"]]):
+    for wrong in (frame[["a"]], frame.rename(columns={"b": "z"}), frame[["b", "a"]]):
         with pytest.raises(ValueError, match="feature names"):
             model.predict(wrong)
     with pytest.raises(ValueError, match="3 features, but Mixture is expecting 2"):
@@ -266,8 +270,55 @@ def test_mixed_frames_in_and_out():
         large = labels == model.labels_[-1]
         share = np.mean(np.asarray(rows["town"])[large] == "Bonn")
         assert abs(share - 21 / 22) < 4.5 * np.sqrt(21 / 22**2 / 23 + 21 / 22**2 / large.sum())
+        new = kind({"size": [0.0], "town": ["Paris"], "member": [True], "visits": [3]})
+        gap = kind({"size": [0.0], "town": [None], "member": [True], "visits": [3]})
+        for method in ("predict", "predict_proba", "score_samples", "novelty", "explain"):
+            with pytest.warns(UserWarning, match=r"'Paris' in column 'town' \(row 0\)\. To refuse") as said:
+                answer = getattr(model, method)(new)
+            assert len(said) == 1
+            np.testing.assert_array_equal(answer, getattr(model, method)(gap))
+        model.set_params(unseen="error")
         with pytest.raises(ValueError, match=r"Column 'town' has 1 value not seen in fit: 'Paris' \(row 0\)"):
-            model.predict(kind({"size": [0.0], "town": ["Paris"], "member": [True], "visits": [3]}))
+            model.predict(new)
+
+
+@full
+def test_values_that_stand_for_missing_cells(tmp_path):
+    marked = X.copy()
+    marked[::7, 0] = marked[3::7, 1] = -999
+    empty = np.where(marked == -999, np.nan, marked)
+    model, plain = quick(missing=-999).fit(marked), quick().fit(empty)
+    np.testing.assert_array_equal(model.posterior_.draws, plain.posterior_.draws)
+    np.testing.assert_array_equal(model.predict_proba(marked), plain.predict_proba(empty))
+    model.save(tmp_path / "m.partita")
+    again = partita.load(tmp_path / "m.partita")
+    assert again.missing == -999
+    np.testing.assert_array_equal(again.predict_proba(marked), plain.predict_proba(empty))
+
+
+@mixed
+def test_columns_that_fit_did_not_see_are_ignored(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {"size": np.append(rng.normal(0, 1, 20), rng.normal(9, 1, 20)), "town": ["Ulm"] * 18 + ["Bonn"] * 22}
+    for kind in (pd.DataFrame, pl.DataFrame):
+        model = quick().fit(kind(columns))
+        more = kind({"size": columns["size"], "note": ["x"] * 40, "town": columns["town"], "day": [1] * 40})
+        for method in ("predict", "predict_proba", "score_samples", "novelty"):
+            with pytest.warns(UserWarning, match="2 columns not seen in fit are ignored: 'note', 'day'") as said:
+                answer = getattr(model, method)(more)
+            assert len(said) == 1
+            np.testing.assert_array_equal(answer, getattr(model, method)(kind(columns)))
+    pd.DataFrame(columns).assign(note="x").to_csv(tmp_path / "more.csv", index=False)
+    with pytest.warns(UserWarning, match="1 column not seen in fit is ignored: 'note'"):
+        np.testing.assert_array_equal(model.predict(tmp_path / "more.csv"), model.predict(kind(columns)))
+    three = np.zeros((2, 3))
+    with (
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+        pytest.raises(ValueError, match="X has 3 features, but Mixture is expecting 2 features"),
+    ):
+        model.predict(three)
+    with pytest.raises(ValueError, match="size"):
+        model.predict(pd.DataFrame({"town": ["Ulm"], "note": ["x"]}))
 
 
 @categorical
@@ -280,7 +331,7 @@ def test_an_array_of_words_gives_a_frame_of_words():
     assert labels.min() >= -1
     assert labels.max() < model.n_clusters_
     with pytest.raises(ValueError, match="'x0' has 1 value not seen in fit: 'z'"):
-        model.novelty(np.array([["z", "p"]], dtype=object))
+        model.set_params(unseen="error").novelty(np.array([["z", "p"]], dtype=object))
 
 
 @full

@@ -58,7 +58,7 @@ def test_a_second_fit_has_what_the_first_has_left(monkeypatch):
     monkeypatch.setattr(Plan, "crew", noted)
     before = running_seconds()
     with pytest.warns(ConvergenceWarning):
-        Mixture(n_clusters=6, draws=20, warmup=5, max_time=1000.0, random_state=0).fit(ROWS)
+        Mixture(family="gaussian", n_clusters=6, draws=20, warmup=5, max_time=1000.0, random_state=0).fit(ROWS)
     first, second = deadlines
     assert before + 400.0 <= first <= running_seconds() + 400.0
     assert before + 800.0 - 5.0 <= second <= running_seconds() + 800.0

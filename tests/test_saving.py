@@ -71,7 +71,7 @@ CASES = {
         numbers(),
     ),
     "counts": lambda: (
-        Mixture(family=Count(shape=np.array([1.0, 2.0])), column_types={0: "count", 1: "count"}, **FAST),
+        Mixture(family=Count(shape=np.array([1.0, 2.0])), column_types={(0, 1): "count"}, **FAST),
         np.random.default_rng(5).poisson([[2, 9]] * 25),
     ),
 }  # fmt: skip
@@ -130,6 +130,9 @@ def test_names_are_checked_after_loading(tmp_path):
     assert list(again.feature_names_in_) == list(table.columns)
     with pytest.raises(ValueError, match="feature names"):
         again.predict(table.rename(columns={"size": "sighs"}))
+    assert again.unseen == model.unseen == "missing"
+    model.set_params(unseen="error").save(tmp_path / "model.partita")
+    again = partita.load(tmp_path / "model.partita")
     with pytest.raises(ValueError, match="'colour' has 1 value not seen in fit: 'pink'"):
         again.predict(table.head(2).assign(colour="pink"))
 
@@ -252,6 +255,7 @@ def test_open_options_of_the_first_edition_are_what_they_were(n, family, tmp_pat
     path = tmp_path / "model.partita"
     model.save(path)
     resealed(path, lambda about: about["mixture"]["options"].update({"family": "auto", "prior": None}))
+    resealed(path, lambda about: about["mixture"].pop("family"))
     with pytest.raises(ValueError, match="is not as partita writes files"):
         partita.load(path)
     resealed(path, lambda about: about["mixture"].pop("edition"))

@@ -1,6 +1,7 @@
 """Names, cells and file names of others reach no message and no text with what could move a cursor."""
 
 import contextlib
+import datetime
 import io
 import re
 import warnings
@@ -71,7 +72,9 @@ def test_what_does_not_print_is_written_as_in_python(text):
 
 TABLES = {
     "infinite": {EVIL: [1.0, np.inf, 2.0]},
-    "times": {EVIL: pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])},
+    "times of day": {EVIL: [datetime.time(1), datetime.time(2), datetime.time(4)]},
+    "durations": {EVIL: np.array([1, 2**62, 3]).astype("m8[s]")},
+    "dates as text": {EVIL: ["01/02/2024", "03/04/2024", "05/07/2024"]},
     "mixed types": {EVIL: [1, EVIL, 2.5]},
     "odd cells": {EVIL: [[1], {EVIL: 2}, None]},
     "constant": {EVIL: [1.0, 1.0, 1.0], "b": [1.0, 2.0, 3.0]},

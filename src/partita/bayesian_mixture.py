@@ -12,13 +12,15 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from partita.engines import Engine, Outcome, outcome_checks
+from partita.engines.family_evidence import best_family
 from partita.engines.outcome import Kept
 from partita.engines.outcome_files import kept_outcome, outcome_contents
 from partita.engines.runner import Plan
+from partita.engines.sampler import Sampler
 from partita.engines.steps import Steps
 from partita.engines.table_reader import TableReader
 from partita.families import Family
-from partita.families.automatic import family_from
+from partita.families.automatic import candidate_families, family_from
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
 from partita.files.json_options import from_json, to_json
 from partita.files.layout import UnknownClassError
@@ -52,6 +54,14 @@ class FitOptions(NamedTuple):
         """The model of a table; see `build_model`."""
         return build_model(self.family, table, self.prior, weights, fixed=not self.engine.learns, **how)
 
+    def settled(self, table: Table, weights: np.ndarray) -> "FitOptions":
+        """The options with the family that the table gets; one that is open is chosen by evidence, once."""
+        taught, fixed = taught_rows(table, weights), not self.engine.learns
+        if self.family != "auto":
+            return self._replace(family=family_from(self.family, taught, fixed=fixed))
+        candidates = candidate_families(taught, fixed=fixed, drawn=isinstance(self.engine, Sampler))
+        return self._replace(family=best_family(candidates, taught, self.plan, fixed=fixed))
+
     def begun(self) -> "FitOptions":
         """The options with a plan whose time runs from now on; a number of groups may need a second fit."""
         n_fits = 1 if self.n_groups is None else 2
@@ -73,6 +83,7 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
 
     random_state: Any
     n_jobs: int | None
+    unseen: str
     _edition: int
 
     @abstractmethod
@@ -95,10 +106,10 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
             raise AttributeError(f"steps_ is for engine='vb' and 'em', and the engine is {outcome.engine!r}.")
         return outcome.engine.steps(outcome.model, self._reader())
 
-    def _keep(self, outcome: Outcome, seed: np.random.SeedSequence) -> None:
+    def _keep(self, outcome: Outcome, seed: np.random.SeedSequence, family: str | Family) -> None:
         """Become what an engine has found, and pass its warnings on."""
         self._forget()
-        self._entropy, self._edition = seed.entropy, EDITION
+        self._entropy, self._edition, self.family_ = seed.entropy, EDITION, family
         self._answer_from(outcome)
         for words in (*outcome.warnings, *self._fullness(outcome)):
             warnings.warn(words, ConvergenceWarning, stacklevel=3)
@@ -143,7 +154,8 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
             return
         again = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, wanted))
         options = options.with_components(wanted)
-        self._keep(options.engine.fit(replace(model, prior=options.prior), options.plan, again), again)
+        found_again = options.engine.fit(replace(model, prior=options.prior), options.plan, again)
+        self._keep(found_again, again, self.family_)
         occupied = np.unique(self.labels_).size
         self._group(answer(wanted, found, None, occupied))
         if occupied < wanted:
@@ -159,7 +171,7 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
 
     def _reader(self) -> TableReader:
         """What reads raw rows as `fit` does."""
-        return TableReader(self.table_.schema)
+        return TableReader(self.table_.schema, self.unseen)
 
     def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         header, arrays = super()._contents()
@@ -168,6 +180,7 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
         header[MIXTURE.kind] |= notes | {
             "estimator": next(kind.__name__ for kind in type(self).__mro__ if kind.__name__ in _ESTIMATORS),
             "edition": self._edition,
+            "family": to_json(self.family_),
             "grouping": None if self._grouping is None else to_json(self._grouping._asdict()),
         }
         return posterior_header | header, posterior_arrays | arrays | found
@@ -180,6 +193,8 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
         kept = kept_outcome(own, arrays, Posterior.from_container(header, arrays))
         weighted = "notes" in own or "maximum" in own  # before, families did not read weights
         estimator._edition = own.get("edition", 1)
+        if "family" in own:
+            estimator.family_ = from_json(own["family"])
         estimator._restore(arrays["table/weights"], kept, from_json(own.get("grouping")), weighted=weighted)
         return estimator
 
@@ -197,7 +212,9 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
         first = self._edition == 1
         prior = of_first_edition(options.prior) if first else options.prior
         fixed = first or not options.engine.learns
-        model = build_model(options.family, self._table, prior, weights, weighted=weighted, fixed=fixed)
+        family = getattr(self, "family_", options.family)  # before, it was by the shape of the table alone
+        self.family_ = family_from(family, taught_rows(self._table, weights, weighted=weighted), fixed=fixed)
+        model = build_model(self.family_, self._table, prior, weights, weighted=weighted, fixed=fixed)
         self._answer_from(options.engine.restore(model, kept))
         if hasattr(self, "diagnostics_"):
             self.diagnostics_ = replace(self.diagnostics_, groups=self.estimate_.verdict)
@@ -236,15 +253,20 @@ def build_model(
     fixed : bool
         Whether the engine learns nothing unasked.
     """
+    taught = taught_rows(table, weights, weighted=weighted)
     weights = np.where(table.empty_rows, 0, weights)
-    taught = table.take(weights > 0)
-    if weighted:
-        taught = replace(taught, weights=weights[weights > 0])
     chosen = family_from(family, taught, fixed=fixed)
     likelihood = chosen.resolve_fixed(taught) if fixed else chosen.resolve(taught)
     if weights.sum() >= LARGEST_TOTAL:
         raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
     return Model(likelihood, prior, table, weights)
+
+
+def taught_rows(table: Table, weights: np.ndarray, *, weighted: bool = True) -> Table:
+    """The rows that take part, with their weights: those of positive weight that have an observed cell."""
+    weights = np.where(table.empty_rows, 0, weights)
+    taught = table.take(weights > 0)
+    return replace(taught, weights=weights[weights > 0]) if weighted else taught
 
 
 def of_first_edition(prior: Prior) -> Prior:

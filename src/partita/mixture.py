@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from partita.bayesian_mixture import BayesianMixture, FitOptions
 from partita.engines import Engine
 from partita.families import Family
-from partita.families.automatic import standardizing
+from partita.families.automatic import guessing, positive_columns, standardizing
 from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
@@ -18,6 +18,8 @@ from partita.priors import FiniteDirichlet, Prior
 from partita.priors.named import prior_from
 from partita.running.progress import Progress
 from partita.table import Table
+from partita.table.missing_values import missing_pairs
+from partita.table.unseen import checked_unseen
 
 
 class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
@@ -26,8 +28,9 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     family : "auto", Family or name of one
-        What the rows of one cluster look like. "auto": full-covariance Gaussian for numeric tables with few columns
-        for their rows, otherwise diagonal; categories and counts by type; `Mixed` for several types.
+        What the rows of one cluster look like. "auto": categories and counts by type, `Mixed` for several types;
+        numeric columns with a full or a diagonal covariance, whichever has the higher evidence
+        (`partita.engines.family_evidence`), diagonal where there are more than 50, or fewer than two rows for each.
     prior : Prior or name of one, default DirichletProcess()
         How rows fall into clusters.
     n_clusters : int, optional
@@ -52,7 +55,23 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         Whether numeric columns are centred and scaled first. Prior options are then in those units; results are not.
         Columns of a family that reads numbers as they are stay so (`Family.standardizes`).
     column_types : mapping, optional
-        Column name (or position) to "numeric", "categorical" or "count"; overrides what the values suggest.
+        Column name, position, pattern (``"item_*"``) or tuple of these to "numeric", "positive" (log-normal),
+        "categorical", "count" or "date" (of text "day-first" or "month-first"); overrides what the values suggest. A
+        name wins over a pattern, a later pattern over an earlier one.
+    column_steps : mapping or float, optional
+        The same keys to the step that a column's numbers were recorded in, where that is not what the values suggest:
+        ``{"age": 5}``. One number is for all columns, 0 for continuous numbers. A Gaussian cell stands for what lies
+        within half a step of it.
+    guess_types : bool
+        Whether numbers that are better told as categories are read so (0 and 1; two to five whole numbers), and those
+        that are better told by their logs as positive numbers (all above 0, with a long tail), in columns that
+        ``column_types`` does not name. A family that reads one kind of columns leaves nothing to guess.
+    missing : text, number, list or mapping, optional
+        What stands for a missing cell, here and in `predict`: ``-999``, ``[-9, "unknown"]``, or by columns
+        ``{"age": -999, "item_*": [8, 9]}`` with keys as in ``column_types``.
+    unseen : {"missing", "error"}
+        What becomes of a category that `predict` and its like meet and ``fit`` did not see, and of a number without a
+        log in a positive column: a missing cell, with one warning that names columns, values and rows; or an error.
     loss, entropy, max_clusters, min_size, min_support
         How the draws become ``labels_``, as in `Posterior.estimate`. By default a group is reported where most draws
         hold it together, and apart from every other group; ``min_support=0`` reports the partition of least
@@ -89,14 +108,15 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     profile_ : frame
         What is typical of every cluster, column by column, in the units of X; computed on first access.
     cluster_centers_ : (n_clusters_, n_features_in_) array
-        Of tables of numeric columns only: means of the rows of every cluster in the units of X.
+        Of tables of numeric columns only: means of the rows of every cluster in the units of X, of positive columns
+        geometric means.
     loglik_path_ : (n,) array
         Of EM only: what it maximises, iteration by iteration, in the units of X, since the last component was removed.
         The log likelihood; for ``EM(estimate="map")`` plus the log prior density of weights and parameters.
     weights_, means_, covariances_, rates_, shares_
         Of EM only: weights (K,) of the components; in the units of X means (K, d) and covariances (K, d, d) of the
-        numeric columns; rates (K, q) of counts; a dict from a categorical column to the shares (K, levels) of its
-        levels. What the table has no columns of is missing.
+        numeric columns (of positive ones the medians, and covariances of their logs); rates (K, q) of counts; a dict
+        from a categorical column to the shares (K, levels) of its levels. What the table has no columns of is missing.
     iterations_ : list of ComponentParameters
         Of ``EM(keep_iterations=True)``: the same at every iteration of the best start, and its ``objective``.
     n_components_ : int
@@ -110,6 +130,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         iteration of the best start, in the units of X. Where numbers are learned, plus the log density of their logs.
     n_iter_ : int
         Of all engines but "gibbs": iterations of the best start.
+    family_ : Family
+        The family that was fitted: what "auto" stood for.
     engine_, state_
         The engine and its last state (of "gibbs" one per chain); the state is not in files.
     steps_ : Steps
@@ -145,6 +167,10 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         thin: int = 1,
         standardize: bool = True,
         column_types: Mapping[Any, str] | None = None,
+        column_steps: Mapping[Any, float] | float | None = None,
+        guess_types: bool = True,
+        missing: Any = None,
+        unseen: str = "missing",
         loss: str | Loss = "vi",
         entropy: float = 0.0,
         max_clusters: int | str | None = None,
@@ -165,6 +191,10 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         self.thin = thin
         self.standardize = standardize
         self.column_types = column_types
+        self.column_steps = column_steps
+        self.guess_types = guess_types
+        self.missing = missing
+        self.unseen = unseen
         self.loss = loss
         self.entropy = entropy
         self.max_clusters = max_clusters
@@ -181,18 +211,19 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         X is a frame, an array, the path of a CSV or Parquet file, or a `Table`. ``sample_weight``: non-negative
         whole numbers; a row of weight w is w copies tied to one label, a row of weight 0 is labelled by
         ``predict`` and teaches nothing; so is a row without any observed cell. ``y`` is ignored. Of a `Table` columns
-        are as they were read: ``column_types`` and ``standardize`` are options of `Table.read`.
+        are as they were read: ``column_types``, ``column_steps``,
+        ``guess_types``, ``missing`` and ``standardize`` are options of `Table.read`.
         """
         options, seed = self._options(), seed_from(self.random_state)
-        standardize = standardizing(self.standardize, self.family)
-        table = Table.read(X, column_types=self.column_types, standardize=standardize, sample_weight=sample_weight)
+        table = self._read_anew(X, sample_weight=sample_weight)
         weights = _whole_weights(sample_weight, table.n_rows)
         _require_rows(options.n_groups, np.where(table.empty_rows, 0, weights))
         self._forget()  # a failed fit is none
         options = options.begun()
         with options.plan.running_watch.listening():
+            options = options.settled(table, weights)
             model = options.model(table, weights)
-            self._keep(options.engine.fit(model, options.plan, seed), seed)
+            self._keep(options.engine.fit(model, options.plan, seed), seed, options.family)
             self._form_groups(model, options, seed)
             self._keep_table(table, X)
         return self
@@ -202,8 +233,11 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
     def _options(self) -> FitOptions:
-        if not isinstance(self.standardize, bool | np.bool_):
-            raise TypeError(f"standardize must be True or False, got {self.standardize!r}.")
+        for option in ("standardize", "guess_types"):
+            if not isinstance(getattr(self, option), bool | np.bool_):
+                raise TypeError(f"{option} must be True or False, got {getattr(self, option)!r}.")
+        missing_pairs(self.missing, ())
+        checked_unseen(self.unseen)
         engine = engine_from(self.engine)
         n_groups = None if self.n_clusters is None else whole_number("n_clusters", self.n_clusters, 1, also="None")
         return FitOptions(plan_from(self), engine, self._prior_of(engine), self.family, n_groups)
@@ -218,10 +252,22 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     def _model_like(self, table: Any) -> Model:
         if isinstance(self.prior, FiniteDirichlet) and len(self.prior.candidates()) > 1:
             raise ValueError("n_components are several numbers: set one of them to draw from the prior.")
-        options = self._options()
-        standardize = standardizing(self.standardize, self.family)
-        rows = Table.read(table, column_types=self.column_types, standardize=standardize)
-        return options.model(rows, np.ones(rows.n_rows, np.int64))
+        rows = self._read_anew(table)
+        once = np.ones(rows.n_rows, np.int64)
+        return self._options().begun().settled(rows, once).model(rows, once)
+
+    def _read_anew(self, X: Any, **how: Any) -> Table:
+        """A table that is to be learned from."""
+        return Table.read(
+            X,
+            column_types=self.column_types,
+            column_steps=self.column_steps,
+            guess_types=guessing(self.guess_types, self.family),
+            missing=self.missing,
+            standardize=standardizing(self.standardize, self.family),
+            **positive_columns(self.family),
+            **how,
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from partita.files.layout import Layout
 from partita.parameters import stream_of
 from partita.posterior.membership import runners_up
 from partita.table import Origin, Schema, Table
+from partita.table.source import without_extra_columns
 from partita.wording import printable_errors
 
 SAVED: dict[str, type["TableEstimator"]] = {}
@@ -36,6 +37,9 @@ class TableEstimator:
 
     #: What ``fit`` leaves besides attributes that end with an underscore.
     _left_by_fit: ClassVar[Iterable[str]] = ("_table", "_entropy")
+
+    #: What becomes of a category that ``fit`` did not see: "missing" or "error".
+    unseen: str = "missing"
 
     labels_: np.ndarray
     n_features_in_: int
@@ -129,8 +133,9 @@ class TableEstimator:
             delattr(self, name)
 
     def _read(self, X: Any) -> Table:
-        """Rows that are asked about, with the columns of the fit."""
+        """Rows that are asked about, with the columns of the fit; others are left out with a warning."""
         check_is_fitted(self)
+        X = without_extra_columns(X, self.table_.names)
         if not isinstance(X, str | os.PathLike | Table):
             with printable_errors():
                 _check_feature_names(self, X, reset=False)
@@ -140,12 +145,13 @@ class TableEstimator:
 
     def _read_table(self, X: Any, schema: Schema) -> Table:
         """Read what is asked about as `fit` read the table that it learned ``schema`` from."""
-        return Table.read(X, schema=schema)
+        return Table.read(X, schema=schema, unseen=self.unseen)
 
     def _rows_like(self, table: Table, cells: Cells) -> Any:
         """Simulated cells as rows of the kind that came in."""
         columns = table.decode(*cells)
-        if table.origin.library is None and not table.schema.categorical:
+        came_as_numbers = all(column.guessed for column in table.schema.categorical)
+        if table.origin.library is None and came_as_numbers and all(c.dtype.kind in "iuf" for c in columns.values()):
             return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns.values()])
         return table.frame_like(columns, index=range(len(cells.numeric)))
 

@@ -123,7 +123,30 @@ def test_a_file_is_a_frame(tmp_path):
 def test_a_label_that_fit_has_not_seen_is_refused(new, words):
     schema = label_table(CODES).schema
     with pytest.raises(ValueError, match=words):
-        label_table(new, schema=schema)
+        label_table(new, schema=schema, unseen="error")
+
+
+def test_a_label_that_fit_has_not_seen_is_none(tmp_path):
+    schema = label_table(CODES).schema
+    new = np.array([[0, 9], [5, 1], [1, 9], [1, 2]])
+    with pytest.warns(UserWarning, match="3 cells hold values not seen in fit and count as missing: 5") as said:
+        table = label_table(new, schema=schema)
+    assert len(said) == 1
+    assert "5 in column 'x0' (row 1); 9 in column 'x1' (rows 0, 2). To refuse them" in str(said[0].message)
+    gaps = label_table(np.where((new == 9) | (new == 5), -1, new), schema=schema)
+    np.testing.assert_array_equal(table.codes, gaps.codes)
+    (tmp_path / "odd.csv").write_text("x0,x1\n0,1\n1,pear\n1,2\n")  # one cell makes the column text
+    with pytest.warns(UserWarning, match=r"1 cell holds a value .* counts as missing: 'pear' in column 'x1' \(row 1\)"):
+        table = label_table(tmp_path / "odd.csv", schema=schema)
+    np.testing.assert_array_equal(table.codes, label_table([[0, 1], [1, None], [1, 2]], schema=schema).codes)
+
+
+def test_columns_that_fit_has_not_seen_are_left_out():
+    schema = label_table(pd.DataFrame(CODES, columns=["a", "b"])).schema
+    new = pd.DataFrame({"more": ["x"], "b": [2], "a": [1]})
+    with pytest.warns(UserWarning, match="1 column not seen in fit is ignored: 'more'"):
+        table = label_table(new, schema=schema)
+    np.testing.assert_array_equal(table.codes, label_table(new[["a", "b"]], schema=schema).codes)
 
 
 def test_new_objects_may_lack_any_label_without_a_warning():

@@ -1,6 +1,7 @@
 """NBCE: what its options mean, what it finds, and that the way a matrix is written does not matter."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -130,9 +131,18 @@ class TestFinds:
         assert len(set(groups)) == 3
         np.testing.assert_array_equal(fitted.predict_proba(new).argmax(axis=1), groups)
 
-    def test_a_label_never_seen_is_refused(self, fitted):
-        with pytest.raises(ValueError, match=r"'x2' has 1 value not seen in fit: 9 \(row 0\)"):
-            fitted.predict(np.array([[0, 0, 9, 0, 0, 0]]))
+    def test_a_label_never_seen_is_none_or_refused(self, fitted):
+        new, gaps = np.array([[0, 0, 9, 0, 0, 0]]), np.array([[0, 0, -1, 0, 0, 0]])
+        methods = ("predict", "predict_proba", "score_samples", "novelty", "perplexity")
+        for method in methods:
+            with pytest.warns(UserWarning, match="1 cell holds a value not seen in fit") as said:
+                answer = getattr(fitted, method)(new)
+            assert len(said) == 1
+            np.testing.assert_array_equal(answer, getattr(fitted, method)(gaps))
+        strict = copy(fitted).set_params(unseen="error")
+        for method in methods:
+            with pytest.raises(ValueError, match=r"'x2' has 1 value not seen in fit: 9 \(row 0\)"):
+                getattr(strict, method)(new)
 
     def test_held_out_objects_surprise_more_than_training_ones(self):
         Y, _ = noisy_copies(400, rate=0.2)

@@ -81,7 +81,7 @@ def counts(n: int, d: int, *, n_missing: int = 0, seed: int = 0) -> Table:
 
 
 def plain(x: np.ndarray) -> Table:
-    return Table.read(x, standardize=False)
+    return Table.read(x, standardize=False, column_steps=0, guess_types=False)
 
 
 def mixed_table(*, n: int = 6, n_missing: int = 2, seed: int = 5) -> Table:
@@ -126,7 +126,7 @@ def waiting_table() -> Table:
         [3.3, 1.3, "b", 9],
         [None, -1.5, "b", 1],
     ]
-    return Table.read(np.array(x, dtype=object), column_types={3: "count"}, standardize=False)
+    return Table.read(np.array(x, dtype=object), column_types={3: "count"}, standardize=False, column_steps=0)
 
 
 Waiting = toy_family.Waiting
@@ -166,5 +166,14 @@ def _parametrized(pairs: list[tuple[Family, Table]]) -> pytest.MarkDecorator:
 EVERY = [*EXAMPLES, *MORE, *MIXED_TOYS]
 every_case = _parametrized(EVERY)
 every_example = _parametrized([*EXAMPLES, *MIXED_TOYS])
+
+
+def _is_continuous(pair: tuple[Family, Table]) -> bool:
+    """Whether no number was recorded in steps: densities of intervals are bounds, and do not integrate to one."""
+    return not pair[1].rounding.any()
+
+
+every_continuous_case = _parametrized(list(filter(_is_continuous, EVERY)))
+every_continuous_example = _parametrized(list(filter(_is_continuous, [*EXAMPLES, *MIXED_TOYS])))
 #: Rows with gaps of the other cases are in test_family_terms.py.
 every_case_that_drops_missing_cells = _parametrized([pair for pair in EVERY if not _may_draw_cells(pair)])

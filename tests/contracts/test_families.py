@@ -11,7 +11,7 @@ from partita.families.base import one_hot
 from partita.kernels.gibbs import refresh_slots
 
 COPIES = (1, 2, 3, -1, -2, -3)
-SCRATCH = {"work", "matrix", "exponent", "scratch"}
+SCRATCH = {"work", "matrix", "exponent", "scratch", "other_weight", "other_log_det", "other_factor"}
 close = {"rtol": 1e-9, "atol": 1e-9}
 
 

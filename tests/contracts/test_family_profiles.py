@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import binom
-from tests.contracts.cases import every_case
+from tests.contracts.cases import every_case, every_continuous_case
 from tests.contracts.test_family_terms import only
 from tests.contracts.toy_family import GammaExponential
 from tests.volumes import long, mostly_long, short_and_long
@@ -105,7 +105,7 @@ def test_several_equal_completions_are_one(case):
 
 
 @mostly_long
-@every_case
+@every_continuous_case
 @some_or_many_draws
 def test_relevance_is_the_mean_log_ratio_of_simulated_cells(case, n_draws):
     stats = completions(case, 1, 74)[0]

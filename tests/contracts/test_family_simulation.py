@@ -1,7 +1,7 @@
 """Simulated rows have the density that the marginal likelihood claims."""
 
 import numpy as np
-from tests.contracts.cases import every_example
+from tests.contracts.cases import every_continuous_example, every_example
 from tests.volumes import long, mostly_long
 
 from partita.families.blocks import row_block
@@ -50,7 +50,7 @@ def test_pairs_of_rows_from_the_prior(case):
     assert_drawn_from_their_density(case, np.zeros_like(rows), rows, seed=31)
 
 
-@every_example
+@every_continuous_example
 @long
 def test_pairs_of_rows_from_the_posterior(case):
     once, twice = case.stats(np.ones(case.n_rows)), case.stats(np.full(case.n_rows, 2))

@@ -19,7 +19,7 @@ ENGINES = [EM(n_init=3, tol=0.0), Variational(n_init=3, tol=0.0), CollapsedVaria
 
 
 def mixture(engine, **options):
-    return Mixture(prior=FiniteDirichlet(n_components=3), engine=engine, random_state=1, **options)
+    return Mixture(family="gaussian", prior=FiniteDirichlet(n_components=3), engine=engine, random_state=1, **options)
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)

@@ -14,7 +14,7 @@ from partita.table import Table
 
 def seven_numbers() -> Example:
     x = np.array([[-2.1], [-1.9], [-2.0], [1.8], [2.2], [2.0], [0.1]])
-    table = Table.read(x, standardize=False)
+    table = Table.read(x, standardize=False, column_steps=0)
     family = Gaussian(covariance="known", mean=0.0, variance=1.0, mean_variance=4.0)
     return Example("seven numbers", family.resolve(table), table)
 

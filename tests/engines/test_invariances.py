@@ -27,7 +27,7 @@ from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet
 from partita.table import Schema, Table
 
-SCRATCH = {"work", "matrix", "exponent", "scratch"}
+SCRATCH = {"work", "matrix", "exponent", "scratch", "other_weight", "other_log_det", "other_factor"}
 #: Written for a slot that holds rows only: read when one of them leaves.
 OF_ROWS_THAT_LEAVE = {"constant", "stretch", "slope"}
 DIRICHLET = DirichletProcess(concentration=1.0)
@@ -111,7 +111,7 @@ def far_apart(n):
     codes = np.array([[str(i), str(i * 7 % n)] for i in range(n)], dtype=object)
     counts = 1000 * np.arange(n)[:, None]
     read = Table.read
-    numbers = {"standardize": False, "column_types": {0: "numeric", 1: "numeric"}}
+    numbers = {"standardize": False, "column_steps": 0, "column_types": {0: "numeric", 1: "numeric"}}
     return [
         (Gaussian(scale=1000.0, dof=1000.0, mean_precision=1e-4), read(x, **numbers)),
         (Gaussian(covariance="diag", scale=1.0, mean_precision=1e-6), read(x, **numbers)),

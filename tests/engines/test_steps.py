@@ -320,7 +320,10 @@ def test_columns_that_cannot_be_read():
     with pytest.raises(ValueError, match=r"one cell per row: got an array of shape \(3, 2\)"):
         reader.read_column(np.zeros((3, 2)), 1)
     with pytest.raises(ValueError, match=r"'x0'.*not seen in fit"):
-        reader.read_column(["a", "elephant"], 0)
+        TableReader(MIXED.schema, unseen="error").read_column(["a", "elephant"], 0)
+    with pytest.warns(UserWarning, match="'elephant' in column 'x0'"):
+        table = reader.read_column(["a", "elephant"], 0)
+    np.testing.assert_array_equal(table.codes, reader.read_column(["a", None], 0).codes)
 
 
 # --- arrays that do not fit -----------------------------------------------------------------------

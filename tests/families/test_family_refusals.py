@@ -115,7 +115,7 @@ def test_many_columns_of_another_kind_are_summed_up_and_one_is_singular():
         ({"x1": Mixed()}, TypeError, r"takes families of one kind of columns, got Mixed\(\) for 'x1': Mixed must set "
                                      r"kind to 'numeric', 'categorical', 'count' and implement on_columns\(table"),
         ({"x1": Categorical()}, ValueError, r"gives Categorical\(\) to 'x1', whose columns are numeric: "
-                                            "use Gaussian, or set the column's type with column_types"),
+                                            "use Gaussian or LogNormal, or set the column's type with column_types"),
         ({"x0": Gaussian()}, ValueError, r"gives Gaussian\(\) to 'x0', whose columns are categorical"),
         ({"count": Gaussian()}, ValueError, r"gives Gaussian\(\) to 'count', whose columns are count"),
         ({"x1": Gaussian(covariance="dag")}, ValueError, "Did you mean 'diag'"),

@@ -321,7 +321,7 @@ def test_a_family_of_no_columns_says_what_to_implement():
 
 def test_a_stranger_is_named_where_its_kind_is_asked_for(monkeypatch):
     monkeypatch.setitem(FAMILIES, "waiting", Waiting)
-    with pytest.raises(ValueError, match="'x1', whose columns are numeric: use Gaussian or Waiting"):
+    with pytest.raises(ValueError, match="'x1', whose columns are numeric: use Gaussian or LogNormal or Waiting"):
         Mixed(families={"x1": Count()}).resolve(waiting_table())
 
 

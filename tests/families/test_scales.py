@@ -125,7 +125,9 @@ def test_the_hyperprior_is_the_density_of_both_logs(covariance):
 @every_covariance
 def test_equal_rows_do_not_pull_the_scale_below_its_least_value(covariance):
     """Under a diagonal covariance that takes rows that are equal to the prior mean in a column."""
-    rows = Table.read(np.repeat([[0.0, 1.0], [3.0, -1.0]], 60, axis=0), standardize=False)
+    rows = Table.read(
+        np.repeat([[0.0, 1.0], [3.0, -1.0]], 60, axis=0), standardize=False, guess_types=False, column_steps=0
+    )
     mean = None if covariance == "full" else [0.0, 1.0]
     options = {"scale": Gamma(1.0, 1.0), "mean": mean, "mean_precision": 0.1}
     assert_stops_at({"scale": LEAST_SCALE}, Gaussian(covariance=covariance, **options), rows)
@@ -133,7 +135,9 @@ def test_equal_rows_do_not_pull_the_scale_below_its_least_value(covariance):
 
 @every_covariance
 def test_groups_that_are_points_do_not_pull_the_precision_below_its_least_value(covariance):
-    rows = Table.read(np.repeat([[-1e5, -1e5], [1e5, 1e5]], 60, axis=0), standardize=False)
+    rows = Table.read(
+        np.repeat([[-1e5, -1e5], [1e5, 1e5]], 60, axis=0), standardize=False, guess_types=False, column_steps=0
+    )
     family = Gaussian(covariance=covariance, scale=1.0, mean_precision=Gamma(1e-3, 1.0))
     assert_stops_at({"mean_precision": LEAST_PRECISION}, family, rows)
 

@@ -78,7 +78,9 @@ def test_the_density_above_the_least_value_is_that_of_the_gamma_given_it():
 
 def test_the_best_scale_is_not_below_the_least_share():
     """Equal rows want none; under a hyperprior without a bound they have their way."""
-    rows = Table.read(np.repeat([[0.0, 1.0], [3.0, -1.0]], 60, axis=0), standardize=False)
+    rows = Table.read(
+        np.repeat([[0.0, 1.0], [3.0, -1.0]], 60, axis=0), standardize=False, guess_types=False, column_steps=0
+    )
     likelihood = Gaussian().resolve(rows)
     stats = likelihood.suffstats(likelihood.rows(rows), np.repeat(np.eye(2), 60, axis=0))
     assert share_within(rows).least == pytest.approx(1.0 / 3.0)

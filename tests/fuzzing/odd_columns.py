@@ -9,6 +9,14 @@ import polars as pl
 import pyarrow as pa
 
 WORDS = ("a", "b", "", " ", "NA", "nan", "1", "-1", "true", "007", "1,5", "é", "\0", "a\nb", '"', "\u2028", "x" * 5000)
+WRITTEN = (
+    ("31.12.2024", "1.2.2024", "30.02.2024", "NA"),
+    ("01/02/2024", "12/31/2024 11:59 PM", "0001-01-01", "31/12/9999"),
+    ("2024-12-31T07:05+14:00", "0001-01-01T00:00+05:00", "9999-12-31T23:59Z", ""),
+    ("1,234", "1.234,5", "(5)", "$1", "€1", "9" * 400, "?"),
+    ("12%", "100 %", "-5%", "0%", "5"),
+)
+"""Dates and numbers that may or may not agree."""
 NUMBERS = (0.0, -0.0, 1.0, 2.5, -7.0, 1e-300, 1e300, -1.7e308, 5e-324, float("nan"), float("inf"))
 WHOLE = (0, 1, -1, 2, 127, 2**31 - 1, 2**53 + 1, 2**63 - 1, -(2**63))
 
@@ -46,6 +54,10 @@ def _of_bytes(rng, n):
 def _text(rng, n):
     kinds = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
     return pa.array(some(rng, WORDS, n)).cast(kinds[rng.integers(len(kinds))])
+
+
+def _written(rng, n):
+    return pa.array(some(rng, WRITTEN[rng.integers(len(WRITTEN))][: rng.integers(1, 7)], n), pa.string())
 
 
 def _invalid_text(rng, n):
@@ -115,8 +127,8 @@ def _plain(rng, n):
 
 
 ARROW_MAKERS = (
-    _of_bytes, _of_bytes, _of_bytes, _text, _invalid_text, _fixed_binary, _nothing, _truth, _nested, _dictionary,
-    _dictionary, _run_end_encoded, _extension, _plain, _plain,
+    _of_bytes, _of_bytes, _of_bytes, _text, _written, _written, _invalid_text, _fixed_binary, _nothing, _truth, _nested,
+    _dictionary, _dictionary, _run_end_encoded, _extension, _plain, _plain,
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from tests.fuzzing.odd_columns import NUMBERS, WHOLE, WORDS, arrow_column, panda
 from partita import Mixture, Posterior
 from partita.consensus import NBCE
 from partita.table import KINDS, Column, Schema, Table
+from partita.table.schema import TOLD
 
 # What a library says of cells that it cannot turn into a frame or a file of its own.
 _REFUSALS = (
@@ -65,7 +66,7 @@ def case(seed: int, folder: pathlib.Path) -> None:
 
 
 def cluster(rng, X):
-    told = {"a": KINDS[rng.integers(3)]} if rng.random() < 0.3 and not isinstance(X, Table) else None
+    told = {"a": TOLD[rng.integers(len(TOLD))]} if rng.random() < 0.3 and not isinstance(X, Table) else None
     fit(X, told)
 
 

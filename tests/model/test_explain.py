@@ -1,5 +1,7 @@
 """`Mixture.explain`: nats per column that sum to the log odds of two groups."""
 
+from copy import copy
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -378,8 +380,6 @@ ROW = {"town": "a", "size": 5.0, "planet": "earth", "visits": 3}
         ([1.0, 2.0], ValueError, "X has 2 columns, but 4 were seen in fit"),
         ([], ValueError, "0 feature"),
         ({"town": "a", "size": 1.0}, ValueError, r"lacks columns seen in fit: 'planet', 'visits'\. A missing cell"),
-        (ROW | {"zip": 3}, ValueError, r"columns not seen in fit: 'zip'\. Leave them out"),
-        (ROW | {"town": "Rome"}, ValueError, r"Column 'town' has 1 value not seen in fit: 'Rome' \(row 0\)"),
         (ROW | {"visits": -2}, ValueError, "Column 'visits' is to hold counts"),
         (ROW | {"size": np.inf}, ValueError, "Column 'size' has 1 infinite value"),
         (pd.Series({"town": "a", "visits": 3}), ValueError, "lacks columns seen in fit: 'size', 'planet'"),
@@ -388,6 +388,16 @@ ROW = {"town": "a", "size": 5.0, "planet": "earth", "visits": 3}
 def test_what_is_no_row_is_refused(people, row, error, words):
     with pytest.raises(error, match=words):
         people.explain(row)
+
+
+@mixed
+def test_values_and_columns_never_seen_are_left_out(people):
+    with pytest.warns(UserWarning, match="1 column not seen in fit is ignored: 'zip'"):
+        assert people.explain(ROW | {"zip": 3}) == people.explain(ROW)
+    with pytest.warns(UserWarning, match=r"'Rome' in column 'town' \(row 0\)"):
+        assert people.explain(ROW | {"town": "Rome"}) == people.explain(ROW | {"town": None})
+    with pytest.raises(ValueError, match=r"Column 'town' has 1 value not seen in fit: 'Rome' \(row 0\)"):
+        copy(people).set_params(unseen="error").explain(ROW | {"town": "Rome"})
 
 
 def test_only_a_fitted_model_explains():

@@ -97,7 +97,7 @@ def one_chain(posterior: Posterior, c: int) -> Posterior:
 
 def fitted(x, **options) -> Mixture:
     sample_weight = options.pop("sample_weight", None)
-    quick = {"chains": N_CHAINS, "draws": 100, "standardize": False, "random_state": 0}
+    quick = {"chains": N_CHAINS, "draws": 100, "standardize": False, "column_steps": 0, "random_state": 0}
     return Mixture(**(quick | options)).fit(x, sample_weight=sample_weight)
 
 

@@ -181,7 +181,9 @@ class TestOfAnEstimator:
         rows, _ = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=1)
         weights = np.ones(60)
         weights[:4] = 0
-        model = Mixture(chains=2, draws=60, warmup=60, random_state=0).fit(rows, sample_weight=weights)
+        model = Mixture(family="gaussian", chains=2, draws=60, warmup=60, random_state=0).fit(
+            rows, sample_weight=weights
+        )
         found = model.hierarchy()
         assert np.array_equal(found.labels(model.n_clusters_), model.labels_)
         assert np.array_equal(found.probabilities(model.n_clusters_), model.probabilities_)

@@ -143,6 +143,56 @@ def test_types_ignored_columns_and_priors_take_effect(table, partita, tmp_path):
     assert (model.chains, model.draws) == (2, 30)
 
 
+def test_types_by_pattern_spare_id_and_ignored_columns(table, partita, tmp_path):
+    lines = table.read_text().splitlines()
+    coded = ["q1,q2,age," + lines[0], *(f"{i % 3},{i % 2},{i % 7},{line}" for i, line in enumerate(lines[1:]))]
+    table.write_text("\n".join(coded))
+    arguments = ["--types", "*=categorical,size,age=numeric", "--id", "id", "--ignore", "colour"]
+    done = partita("cluster", table, "--out", tmp_path / "out", *arguments, *QUICK)
+    assert done.code == 0, done.err
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["columns"] == {"q1": "categorical", "q2": "categorical", "age": "numeric", "size": "numeric"}
+    assert summary["request"]["types"] == {"*": "categorical", "size": "numeric", "age": "numeric"}
+
+
+def test_values_that_stand_for_missing_cells(table, partita, tmp_path):
+    header, *lines = table.read_text().splitlines()
+    rows = [line.split(",") for line in lines]
+    for i, row in enumerate(rows):
+        row[1] = "-999" if i % 10 == 0 else row[1]
+        row[2] = "none told" if i % 15 == 0 else row[2]
+    table.write_text("\n".join([header, *map(",".join, rows)]))
+    done = partita("cluster", table, "--out", tmp_path / "one", "--id", "id", *QUICK)
+    assert "Warning: Far from all other values lies -999 in column 'size' (6 cells; " in done.out
+    assert "pass missing=-999 (command line: --missing -999)." in done.out
+    arguments = ["--id", "id", "--missing", "-999", "--missing", "colour=none told", *QUICK]
+    done = partita("cluster", table, "--out", tmp_path / "two", *arguments)
+    assert done.code == 0, done.err
+    assert "60 rows, 2 columns, 10 of 120 cells missing (8%)." in done.out
+    assert "Far from" not in done.out
+    (tmp_path / "gaps.csv").write_text(table.read_text().replace("-999", "").replace("none told", ""))
+    done = partita("cluster", tmp_path / "gaps.csv", "--out", tmp_path / "three", "--id", "id", *QUICK)
+    assert (tmp_path / "two" / "labels.csv").read_bytes() == (tmp_path / "three" / "labels.csv").read_bytes()
+    for run, new in (("two", table), ("three", tmp_path / "gaps.csv")):
+        assert partita("predict", tmp_path / run, new).code == 0
+    predictions = [(tmp_path / run / "predictions.csv").read_bytes() for run in ("two", "three")]
+    assert predictions[0] == predictions[1]
+
+
+def test_repeated_ids_and_columns_without_a_value_have_a_line_each(table, partita, tmp_path):
+    header, *lines = table.read_text().splitlines()
+    lines = [line.replace("c3,", "c1,").replace("c5,", "c1,").replace("c7,", "c2,") for line in lines]
+    table.write_text("\n".join([f"{header},none,same", *(f"{line},,7" for line in lines)]))
+    done = partita("cluster", table, "--out", tmp_path / "out", "--id", "id", *QUICK)
+    assert done.code == 0, done.err
+    assert "\n  constant, left out: same\n  without any value, left out: none\n" in done.out
+    assert "\nWarning: Dropped 1 column without any value: 'none'.\n" in done.out
+    assert (
+        "\nWarning: 2 ids of column 'id' name several rows, 5 in all ('c1', 'c2'): 'partita explain' takes such a row "
+        "by its --number.\n"
+    ) in done.out
+
+
 def test_quiet_prints_nothing(table, partita, tmp_path):
     done = partita("cluster", table, "--out", tmp_path / "out", "--quiet", *QUICK)
     assert (done.code, done.out, done.err) == (0, "", "")

@@ -226,12 +226,19 @@ class TestPredict:
         ("column", "cell", "words"),
         [("words", "pear", r"'words' has 1 value not seen in fit: 'pear'"), ("codes", "1.5", "'codes' .* '1.5'")],
     )
-    def test_labels_never_seen_are_refused(self, run, partita, tmp_path, column, cell, words):
+    def test_labels_never_seen_are_none_or_refused(self, run, partita, tmp_path, column, cell, words):
         columns = votes()
         columns[column][2] = cell
         write(tmp_path / "new.csv", columns)
-        done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+        done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv", "--unseen", "error")
         assert_refused(done, words, tmp_path / "p.csv")
+        done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+        assert done.code == 0
+        assert f"1 cell holds a value not seen in fit and counts as missing: {cell!r} in column {column!r}" in done.out
+        columns[column][2] = ""
+        write(tmp_path / "gap.csv", columns)
+        assert partita("predict", run, tmp_path / "gap.csv", "--out", tmp_path / "q.csv").code == 0
+        assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "q.csv").read_bytes()
 
     def test_nothing_of_the_run_is_replaced(self, run, partita, tmp_path):
         write(tmp_path / "new.csv", votes())

@@ -67,9 +67,7 @@ def test_text_that_looks_like_numbers_in_the_new_table_stays_text(partita, tmp_p
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("size,colour\n10,pink\n", r"Column 'colour' has 1 value not seen in fit: 'pink' \(row 0\)"),
         ("size\n10\n", r"1 columns?, but 2 were seen in fit \(missing: 'colour'\)"),
-        ("size,colour,weight\n10,red,3\n", r"not seen in fit: 'weight'"),
         ("size,color\n10,red\n", r"lacks columns seen in fit: 'colour'"),
         ("size,colour\nlarge,red\n", r"Column 'size' is to hold numbers, but row 0 holds the text 'large'"),
         ("size,colour\n", "has a header but no rows"),
@@ -82,6 +80,30 @@ def test_a_table_that_does_not_fit_is_refused_in_one_sentence(run, partita, tmp_
     assert done.err.count("\n") == 1
 
     assert re.search(words, done.err), done.err
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_values_and_columns_never_seen_are_left_out_and_named(run, partita, tmp_path):
+    (tmp_path / "new.csv").write_text("weight,size,colour,shape\n3,10,pink,a\n4,50,blue,b\n5,30,grey,c\n")
+    (tmp_path / "gaps.csv").write_text("size,colour\n10,\n50,blue\n30,\n")
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert (done.code, done.err) == (0, "")
+    assert (
+        "\nWarning: 2 columns not seen in fit are ignored: 'weight', 'shape'.\nWarning: 2 cells hold values not seen "
+        "in fit and count as missing: 'pink', 'grey' in column 'colour' (rows 0, 2). To refuse them, set "
+        "unseen='error' (command line: --unseen error).\n"
+    ) in done.out
+    assert partita("predict", run, tmp_path / "gaps.csv", "--out", tmp_path / "q.csv").code == 0
+    assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "q.csv").read_bytes()
+
+
+def test_values_never_seen_are_refused_on_demand(run, partita, tmp_path):
+    (tmp_path / "new.csv").write_text("size,colour\n10,pink\n")
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv", "--unseen", "error")
+    assert (done.code, done.out) == (2, "")
+    assert "Column 'colour' has 1 value not seen in fit: 'pink' (row 0)." in done.err
+    done = partita("predict", run, tmp_path / "new.csv", "--out", tmp_path / "p.csv", "--unseen", "eror")
+    assert "--unseen must be one of 'missing', 'error'; got 'eror'. Did you mean 'error'?" in done.err
     assert not (tmp_path / "p.csv").exists()
 
 

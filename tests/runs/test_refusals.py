@@ -37,7 +37,7 @@ def parquet(path):
         ("twice.csv", "a,b,a\n1,2,3\n4,5,6\n", "Column names must differ, but these repeat: 'a'"),
         ("gaps.csv", "a,b\n,\n,\n", "All cells of the table are missing"),
         ("binary.csv", b"\x00\x01\x02\x00" * 50, "not a text table"),
-        ("day.csv", "day,b\n2024-01-01,1\n2024-01-02,5\n", r"Column 'day' holds times.*--types day=categorical"),
+        ("day.csv", "day,b\n0000-01-01,1\n2024-01-02,5\n", r"Column 'day' holds times outside the years 1 to 9999"),
     ],
 )
 def test_files_that_hold_no_table(partita, tmp_path, name, content, words):
@@ -95,9 +95,15 @@ def test_no_permission_to_write(partita, tmp_path, monkeypatch):
     [
         (
             ["--types", "size=categoric"],
-            r"must be one of 'numeric', 'categorical', 'count'; got 'categoric'. Did you mean",
+            r"must be one of 'numeric', 'categorical', 'count', 'positive', 'date', .*; got 'categoric'. Did you mean",
         ),
         (["--types", "sise=count"], "--types names 'sise', which is no column of the table. Did you mean 'size'?"),
+        (
+            ["--types", "sise?=count"],
+            r"--types names 'sise\?', a pattern that fits no column of the table. Did you mean",
+        ),
+        (["--missing", "sise=-9"], "--missing names 'sise', which is no column of the table. Did you mean 'size'?"),
+        (["--missing", "size="], "--missing takes VALUE or COLUMN=VALUE"),
         (["--types", "size"], "--types takes COLUMN=TYPE"),
         (["--ignore", "color"], "--ignore names 'color', which is no column of the table. Did you mean 'colour'?"),
         (["--id", "key"], "--id names 'key', which is no column of the table. The columns are 'size', 'colour'."),

@@ -7,7 +7,7 @@ import pytest
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 from partita.runs.cluster import ClusterRequest
 from partita.runs.consensus import ConsensusRequest
-from partita.runs.options import draws_of, types_of, words_of
+from partita.runs.options import draws_of, missing_of, types_of, words_of
 
 
 def test_lists_are_separated_by_commas_and_may_be_repeated():
@@ -19,6 +19,16 @@ def test_lists_are_separated_by_commas_and_may_be_repeated():
 def test_types_are_column_and_kind():
     assert types_of(["zip=categorical,visits=count"]) == {"zip": "categorical", "visits": "count"}
     assert types_of(['"a,b=c=numeric"']) == {"a,b=c": "numeric"}
+    assert types_of(["*=categorical", "q?=count"]) == {"*": "categorical", "q?": "count"}
+
+
+def test_columns_before_a_type_share_it():
+    assert types_of(["a,b=count,c=numeric"]) == {"a": "count", "b": "count", "c": "numeric"}
+    assert types_of(['"last, first", age = categorical']) == {"last, first": "categorical", "age": "categorical"}
+    with pytest.raises(ValueError, match="COLUMN=TYPE, for example zip=categorical; got 'c'"):
+        types_of(["a=count,b,c", "d=count"])  # each option for itself
+    with pytest.raises(ValueError, match="--types gives column 'a' two types: name it once"):
+        types_of(["a,b=count,a=numeric"])
 
 
 @pytest.mark.parametrize("wrong", ["zip", "=count", "zip categorical"])
@@ -31,6 +41,17 @@ def test_a_column_of_two_types():
     assert types_of(["a=count", "a=count"]) == {"a": "count"}
     with pytest.raises(ValueError, match="--types gives column 'a' two types: name it once"):
         types_of(["a=count,a=numeric"])
+
+
+def test_values_that_stand_for_missing_cells():
+    assert missing_of(("-999", "age=-9", "unknown", "age=99", "a=b = x")) == {
+        None: ["-999", "unknown"],
+        "age": ["-9", "99"],
+        "a=b": ["x"],
+    }
+    for wrong in ("=3", "age="):
+        with pytest.raises(ValueError, match="--missing takes VALUE or COLUMN=VALUE, for example -999 or age=-999"):
+            missing_of((wrong,))
 
 
 def test_draws():

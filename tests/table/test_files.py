@@ -191,10 +191,12 @@ def test_dates_and_times(tmp_path, cells, kind, value):
     assert (found, values[0]) == (kind, value)
 
 
-def test_dates_are_refused_as_those_of_a_frame_or_used_as_told(tmp_path):
+def test_dates_are_read_as_those_of_a_frame_or_used_as_told(tmp_path):
     path = written(tmp_path, "day,x\n2024-05-02,1\n2024-05-01T10:30,2\n,3\n")
-    with pytest.raises(TypeError, match=r"'day' holds times \(row 0.*--types day=categorical"):
-        Table.read(path)
+    column = Table.read(path).schema.columns[0]
+    assert (column.kind, column.unit, column.since, column.step) == ("date", "seconds", "2024-05-01T10:30:00", 60)
+    with pytest.raises(TypeError, match=r"'day' is to hold numbers, but row 0 holds datetime"):
+        Table.read(path, column_types={"day": "numeric"})
     table = Table.read(path, column_types={"day": "categorical"})
     assert table.schema.categorical[0].levels == ("2024-05-01T10:30", "2024-05-02")
     assert Table.read(path, schema=table.schema).fingerprint() == table.fingerprint()
@@ -218,7 +220,7 @@ def test_infinite_cells_are_refused_as_those_of_a_frame(tmp_path):
 
 
 def test_a_column_without_cells_is_dropped(tmp_path):
-    with pytest.warns(UserWarning, match="1 constant column.*'none'"):
+    with pytest.warns(UserWarning, match=r"Dropped 1 column without any value: 'none'\."):
         table = Table.read(written(tmp_path, "a,none\n1,\n2,\n"))
     assert table.schema.dropped == ("none",)
 
@@ -359,6 +361,34 @@ def test_a_header_of_numbers_is_doubted(tmp_path):
     assert table.column_names == ["4.9", "-6"]
     assert len(said) == 1
     assert said[0].endswith("holds numbers only and is taken as the header: write names above the rows.")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("5.1,3.5,setosa\n4.9,3.0,setosa\n6.2,2.9,virginica\n", "looks like a row and is taken as the header: write"),
+        ("41;Ulm;1,5\n33;Bonn;2,5\n28;Ulm;0,5\n", "looks like a row and is taken as the header: write"),
+        ("country,2019,2020\nPeru,1,2\nChile,3,4\n", ""),  # years above numbers
+        ("name,2019\nname,1\nother,2\n", "looks like a row"),
+        ("a,b\na,b\nc,d\n", ""),  # a header of a second file, perhaps
+        (",1,2\nx,3,4\n", "holds numbers only"),
+        ("3\n4\n5\n", ""),
+    ],
+)
+def test_a_row_in_the_place_of_the_header_is_doubted(tmp_path, text, words):
+    (tmp_path / "t.csv").write_text(text)
+    said = [message for message in warned_reading(tmp_path / "t.csv")[1] if "first line" in message]
+    assert len(said) == bool(words)
+    assert all(words in message for message in said)
+
+
+@pytest.mark.parametrize("text", ["1,0,0\n0,1,0\n", "p,x,p\ne,x,p\np,y,n\n", "1.5,a,a\n2.5,a,b\n3.5,b,a\n"])
+def test_a_row_that_cannot_be_a_header_is_refused(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(
+        ValueError, match=r"The first line of '.*t\.csv' looks like a row, and no two columns of a header"
+    ):
+        read_file(tmp_path / "t.csv")
 
 
 def test_the_separator_that_spreadsheets_tell(tmp_path):

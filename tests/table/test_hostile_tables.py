@@ -31,7 +31,7 @@ BEYOND = {
     "year 0": physical(pa.date32(), -719_163, 0),
     "milliseconds": physical(pa.date64(), 2**62 // 86_400_000 * 86_400_000, 0),
     "seconds": physical(pa.timestamp("s"), 2**62, 0),
-    "zone": physical(pa.timestamp("us", "Asia/Tokyo"), 253_402_300_799_999_999, 0),
+    "zone": physical(pa.timestamp("us", "Asia/Tokyo"), 253_402_300_800_000_000, 0),
     "duration": physical(pa.duration("s"), 2**62, 0),
     "hour 25": physical(pa.time32("s"), 90_000, 0),
     "negative time": physical(pa.time64("ns"), -1, 0),

@@ -120,11 +120,11 @@ def test_dropped_columns_do_not_make_a_row_observed():
 
 
 def test_columns_of_text_that_hardly_repeat():
-    cells = [f"{x:.1f}%" for x in range(40)]
+    cells = [f"about {x}" for x in range(40)]
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=40), "share": [*cells[:39], cells[0]]})
     assert warned(frame) == [
-        "Column 'share' has 39 different values in 40 cells: as categories they say little. Write numbers and dates as "
-        "plain numbers, or leave the column out (command line: --ignore)."
+        "Column 'share' has 39 different values in 40 cells: as categories they say little. Write numbers and dates in "
+        "one way in all cells, or leave the column out (command line: --ignore)."
     ]
     assert warned(frame, column_types={"share": "categorical"}) == []
     assert warned(frame[:29].assign(share=[*cells[:28], cells[0]])) == []

@@ -37,9 +37,22 @@ def test_every_file_of_the_collection_is_described():
 def test_columns_are_understood(name, n_rows, n_numeric, n_categorical, n_missing):
     path = FOLDER / name
     told = dict.fromkeys((f"a{j}" for j in range(1, 7)), "categorical") if name in CODES_ARE_CATEGORIES else None
-    table = Table.read(path, column_types=told)
+    table = Table.read(path, column_types=told, guess_types=False)
     kinds = [column.kind for column in table.schema.columns if column.name != "label"]
     assert table.n_rows == n_rows
     assert (kinds.count("numeric"), kinds.count("categorical")) == (n_numeric, n_categorical)
     assert len(kinds) == n_numeric + n_categorical
     assert table.has_missing == (n_missing > 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "positive"),
+    [
+        ("spambase.csv.gz", {f"capital_run_length_{which}" for which in ("average", "longest", "total")}),
+        ("wine.csv", {"color_intensity"}),
+        *((name, set()) for name in ("glass.csv", "iris.csv", "ecoli.csv", "old_faithful.csv", "control_chart.csv")),
+    ],
+)
+def test_which_columns_have_a_long_tail(name, positive):
+    columns = Table.read(FOLDER / name).schema.columns
+    assert {column.name for column in columns if column.kind == "positive" and column.name != "label"} == positive

@@ -94,7 +94,7 @@ def test_arrays_of_another_kind_are_not_cast(changes):
     ("options", "error", "words"),
     [
         ({"name": 3}, TypeError, "name must be text"),
-        ({"kind": "numbers"}, ValueError, "must be one of numeric, categorical, count, got 'numbers'"),
+        ({"kind": "numbers"}, ValueError, "must be one of numeric, positive, date, categorical, count, got 'numbers'"),
         ({"levels": ["a"]}, TypeError, "must be a tuple"),
         ({"levels": ("a", None)}, TypeError, "text, numbers or truth values"),
         ({"levels": ("a", "a")}, ValueError, "must differ"),

@@ -54,9 +54,9 @@ def test_mixtures(cells, words):
 
 def test_remedies_serve_python_and_the_command_line():
     with pytest.raises(TypeError) as caught:
-        Table.read(pd.DataFrame({"first seen": [pd.Timestamp(2024, 5, 1)]}))
+        Table.read(pd.DataFrame({"first seen": pd.Series([1, "a"], dtype=object)}))
     assert str(caught.value).endswith(
-        "number, leave it out, or declare it with column_types={'first seen': 'categorical'} "
+        "for example strings, or declare it with column_types={'first seen': 'categorical'} "
         "(command line: --types 'first seen=categorical')."
     )
 
@@ -95,18 +95,41 @@ TIMES = {
 
 
 @pytest.mark.parametrize("form", TIMES)
-@pytest.mark.parametrize("told", [None, "numeric", "count"])
-def test_times(form, told):
-    with pytest.raises(
-        TypeError, match=r"'bad' holds times \(row 0.*Turn .* number, leave it out, or declare it with column_types"
-    ):
-        Table.read(TIMES[form], column_types=told and {"bad": told})
+@pytest.mark.parametrize(("told", "wanted"), [("numeric", "numbers"), ("count", "counts")])
+def test_times_where_numbers_are_told(form, told, wanted):
+    if told == "numeric" and form.endswith(("duration", "time")):
+        return  # which are numbers
+    with pytest.raises(TypeError, match=rf"'bad' is to hold {wanted}, but row 0 holds .*Turn it into a number"):
+        Table.read(TIMES[form], column_types={"bad": told})
 
 
-@pytest.mark.parametrize("unit", ["M8[ns]", "M8[D]", "m8[s]"])
-def test_times_in_arrays(unit):
-    with pytest.raises(TypeError, match="'x0' holds times"):
+@pytest.mark.parametrize("form", [name for name in TIMES if name.endswith(("duration", "time"))])
+def test_what_is_no_date_where_dates_are_told(form):
+    with pytest.raises(TypeError, match="'bad' is to hold dates, but row 0 holds"):
+        Table.read(TIMES[form], column_types={"bad": "date"})
+
+
+@pytest.mark.parametrize("unit", ["m8[Y]", "m8[M]"])
+def test_durations_without_a_length(unit):
+    with pytest.raises(TypeError, match="'x0' holds durations of months or years"):
         Table.read(np.array([[1], [2]]).astype(unit))
+
+
+@pytest.mark.parametrize(("count", "unit"), [(8030, "M8[Y]"), (2**62, "M8[s]"), (2**61, "M8[D]"), (2**62, "m8[s]")])
+def test_times_far_away(count, unit):
+    with pytest.raises(ValueError, match="'x0' holds times outside the years 1 to 9999"):
+        Table.read(np.array([[count], [1]]).astype(unit))
+
+
+def test_moments_with_and_without_a_zone():
+    moments = [DAY, DAY.replace(tzinfo=datetime.UTC)]
+    with pytest.raises(TypeError, match=r"mixes moments with a time zone \(row 1\) and without one \(row 0\)"):
+        Table.read([[moment] for moment in moments])
+
+
+def test_dates_beside_durations():
+    with pytest.raises(TypeError, match="Column 'x0' mixes types"):
+        Table.read([[DAY], [datetime.timedelta(1)]])
 
 
 def test_complex_numbers():

@@ -56,7 +56,7 @@ def test_decode_gives_missing_cells_back():
 
 def test_decode_gives_dropped_columns_their_one_value():
     frame = FRAME.assign(c=5, k=2.5, w="word", none=np.nan, empty=pd.Categorical([None] * 4))
-    with pytest.warns(UserWarning, match="5 constant columns"):
+    with pytest.warns(UserWarning, match="Dropped (3 constant columns|2 columns without any value)"):
         table = Table.read(frame, column_types=KINDS | {"c": "count"})
     columns = table.decode(np.zeros((2, 1)), np.zeros((2, 3), int), np.ones((2, 1), int))
     assert list(columns) == list(frame)
@@ -155,6 +155,7 @@ def test_identical_rows_ignores_dropped_columns_and_one_row_is_one_group():
     np.testing.assert_array_equal(Table.read([[1.0]]).identical_rows(), [0])
 
 
+@pytest.mark.filterwarnings("ignore:.* rows are copies of 500 rows:UserWarning")
 def test_identical_rows_of_a_large_table():
     rng = np.random.default_rng(6)
     kinds = rng.normal(size=(500, 20))

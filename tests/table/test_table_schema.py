@@ -37,7 +37,7 @@ def test_json_round_trip_keeps_types():
 
 def test_json_round_trip_with_dropped_columns():
     frame = FRAME.assign(same=7, none=np.nan, word="w")
-    with pytest.warns(UserWarning, match="3 constant columns"):
+    with pytest.warns(UserWarning, match="Dropped (2 constant columns|1 column without any value)"):
         schema = Table.read(frame).schema
     text = json.dumps(schema.to_dict(), allow_nan=False)
     assert Schema.from_dict(json.loads(text)) == schema
@@ -93,15 +93,15 @@ def test_unseen_categories_are_refused():
         r".*leave the cell empty: missing cells are fine"
     )
     with pytest.raises(ValueError, match=expected):
-        Table.read(new, schema=schema)
+        Table.read(new, schema=schema, unseen="error")
     new["city"] = [None, "Oslo", "", "Oslo", "Rome"]
     np.testing.assert_array_equal(Table.read(new, schema=schema).codes[:, 0], [-1, 0, -1, 0, 1])
 
 
 def test_nothing_is_guessed():
     schema = Table.read(FRAME, column_types=KINDS).schema
-    with pytest.raises(ValueError, match="Column 'zip' has 2 values not seen in fit: '10', '20'"):
-        Table.read(FRAME.assign(zip=["10", "20", "10"]), schema=schema)
+    with pytest.raises(ValueError, match="Column 'zip' has 2 values not seen in fit: '010', '2e1'"):
+        Table.read(FRAME.assign(zip=["010", "20", "2e1"]), schema=schema, unseen="error")
     with pytest.raises(ValueError, match="Column 'height' is to hold numbers, but row 0 holds the text '1'"):
         Table.read(FRAME.assign(height=["1", "2", "4"]), schema=schema)
     floats = Table.read(FRAME.assign(zip=[10.0, 20.0, np.nan]), schema=schema)
@@ -112,11 +112,9 @@ def test_columns_must_be_those_of_fit():
     schema = Table.read(FRAME, column_types=KINDS).schema
     with pytest.raises(ValueError, match=r"X has 5 columns, but 6 were seen in fit.*missing: 'city'"):
         Table.read(FRAME.drop(columns="city"), schema=schema)
-    with pytest.raises(ValueError, match=r"X has 7 columns.*not seen in fit: 'extra'"):
-        Table.read(FRAME.assign(extra=1), schema=schema)
-    with pytest.raises(
-        ValueError, match=r"X lacks columns seen in fit: 'city'\. Pass the columns of fit and no others"
-    ):
+    with pytest.raises(ValueError, match=r"X has 5 columns, but 6 .*\(missing: 'city', 'zip'; not seen in fit: 'more'"):
+        Table.read(FRAME.drop(columns=["city", "zip"]).assign(more=1), schema=schema)
+    with pytest.raises(ValueError, match=r"X lacks columns seen in fit: 'city'\. Pass all columns of fit"):
         Table.read(FRAME.rename(columns={"city": "town"}), schema=schema)
     with pytest.raises(ValueError, match="X has 5 columns, but 6"):
         Table.read(FRAME.to_numpy()[:, :5], schema=schema)

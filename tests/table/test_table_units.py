@@ -13,7 +13,7 @@ def test_center_and_scale_are_mean_and_population_sd_of_observed_cells():
     rng = np.random.default_rng(1)
     values = rng.gamma(2.0, size=(200, 3)) * [1.0, 1e-6, 1e6]
     values[rng.random(values.shape) < 0.2] = np.nan
-    table = Table.read(values)
+    table = Table.read(values, guess_types=False)
     np.testing.assert_allclose([c.center for c in table.schema.numeric], np.nanmean(values, axis=0), rtol=1e-13)
     np.testing.assert_allclose([c.scale for c in table.schema.numeric], np.nanstd(values, axis=0), rtol=1e-13)
     np.testing.assert_allclose(table.to_units(table.numeric), values, rtol=1e-12)

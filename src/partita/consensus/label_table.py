@@ -18,6 +18,7 @@ from partita.table.encoding import Reading, encode_codes, read_column
 from partita.table.python_cells import python_cells
 from partita.table.schema import automatic_names
 from partita.table.source import Origin, Source, align, open_source
+from partita.table.unseen import UnseenValues, checked_unseen
 from partita.wording import count_of, name_rows, name_some
 
 FEWEST_NAMES = 10
@@ -26,7 +27,7 @@ NOT_LABELLED = (-1, "-1")
 """Besides None, nan and empty text."""
 
 
-def label_table(Y: Any, *, schema: Schema | None = None) -> Table:
+def label_table(Y: Any, *, schema: Schema | None = None, unseen: str = "missing") -> Table:
     """Read base clusterings as a table that has nothing but categorical columns.
 
     Labels are whole numbers, text, truth values or categories; -1, "-1", None, nan and empty text mean that the
@@ -39,23 +40,30 @@ def label_table(Y: Any, *, schema: Schema | None = None) -> Table:
     Y : array-like, frame or path of shape (n_objects, n_clusterings), or Partitions
         A `Partitions` has one row per clustering and is turned over. A `Table` of labels comes back as it is.
     schema : Schema, optional
-        The columns and labels of an earlier matrix; then a label that it does not know is refused.
+        The columns and labels of an earlier matrix. Columns that only a new frame or file has are left out with a
+        warning.
+    unseen : {"missing", "error"}
+        What becomes of a label that the schema does not know: none, with one warning for all of them; or an error.
 
     Raises
     ------
     TypeError
         Times, lists and other things that are no labels.
     ValueError
-        Numbers that are not whole, matrices of another shape, matrices without any label, unknown labels.
+        Numbers that are not whole, matrices of another shape, matrices without any label, and unknown labels where
+        ``unseen`` is "error".
     """
     if isinstance(Y, Table):
         return _already_read(Y, schema)
+    strange = UnseenValues(checked_unseen(unseen))
     source = _open(Y, schema)
     if schema is not None:
         columns = align(source, schema.names)
-        return _encoded(source, [(name, columns[name]) for name in schema.names], schema.columns)
+        table = _encoded(source, [(name, columns[name]) for name in schema.names], schema.columns, strange)
+        strange.warn()
+        return table
     _warn_of_shape(source)
-    table = _encoded(source, list(zip(source.names, source.columns)), [None] * len(source.names))
+    table = _encoded(source, list(zip(source.names, source.columns)), [None] * len(source.names), strange)
     if not any(column.levels for column in table.schema.columns):
         raise ValueError(
             "No object has a label in any clustering. Pass labels; -1, None and nan mean that there is none."
@@ -70,7 +78,7 @@ class LabelReader(TableReader):
 
     def table(self, X: Any, schema: Schema) -> Table:
         """Raw labels by a schema; see `label_table`."""
-        return label_table(X, schema=schema)
+        return label_table(X, schema=schema, unseen=self.unseen)
 
 
 def _already_read(table: Table, schema: Schema | None) -> Table:
@@ -118,13 +126,15 @@ def _refuse_depth(depth: int) -> NoReturn:
     )
 
 
-def _encoded(source: Source, columns: Sequence[tuple[str, Any]], known: Sequence[Column | None]) -> Table:
+def _encoded(
+    source: Source, columns: Sequence[tuple[str, Any]], known: Sequence[Column | None], unseen: UnseenValues
+) -> Table:
     codes = np.empty((source.n_rows, len(columns)), dtype=np.int32)
     schema = []
     for m, ((name, cells), column) in enumerate(zip(columns, known)):
         labels = _read_labels(name, cells)
         schema.append(column or _learned(labels))
-        codes[:, m] = encode_codes(labels, schema[m])
+        codes[:, m] = encode_codes(labels, schema[m], unseen=unseen)
     none = np.empty((source.n_rows, 0), dtype=np.int64)
     return Table(Schema(tuple(schema)), none, codes, none, source.origin)
 

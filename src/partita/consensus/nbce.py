@@ -20,6 +20,7 @@ from partita.partitions import Partitions
 from partita.posterior import Loss
 from partita.priors import FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.table import Schema, Table
+from partita.table.unseen import checked_unseen
 
 
 class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
@@ -46,6 +47,9 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         Sampling, variational or collapsed variational.
     learn : tuple
         What is learned, out of "concentration" and "pseudocount"; ``()`` fixes both.
+    unseen : {"missing", "error"}
+        What becomes of a label that `predict` and its like meet and ``fit`` did not see: none, with one warning that
+        names clusterings, labels and objects; or an error.
     chains, draws, warmup, loss, entropy, max_clusters, min_size, min_support, n_jobs, max_time, progress, random_state
         As in `Mixture`.
 
@@ -107,6 +111,7 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         pseudocount: float | Sequence[float] | Gamma | None = 1.0,
         engine: str | Engine = "gibbs",
         learn: Sequence[str] = ("concentration",),
+        unseen: str = "missing",
         chains: int = 4,
         draws: int | str = "auto",
         warmup: int | None = None,
@@ -126,6 +131,7 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         self.pseudocount = pseudocount
         self.engine = engine
         self.learn = learn
+        self.unseen = unseen
         self.chains = chains
         self.draws = draws
         self.warmup = warmup
@@ -155,10 +161,12 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         self._forget()  # a failed fit is none
         options = options.begun()
         with options.plan.running_watch.listening():
-            model = options.model(table, np.ones(table.n_rows, np.int64))
+            once = np.ones(table.n_rows, np.int64)
+            options = options.settled(table, once)
+            model = options.model(table, once)
             canonical = CanonicalTable(table)
             outcome = options.engine.fit(canonical.model(model), options.plan, seed)
-            self._keep(canonical.put_back(outcome, model), seed)
+            self._keep(canonical.put_back(outcome, model), seed, options.family)
             self._keep_table(table, _as_columns(Y))
         return self
 
@@ -175,16 +183,18 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         exp(-sum_n log p(y_n | posterior) / observed entries), with the posterior predictive of `score_samples`, which
         is the same for every engine. From 1 to the number of labels of a column, about; the smaller, the better.
         """
-        n_labels = np.count_nonzero(self._read(Y).codes >= 0)
+        table = self._read(Y)
+        n_labels = np.count_nonzero(table.codes >= 0)
         if n_labels == 0:
             raise ValueError("Y has no label at all: perplexity is an average over labels.")
-        return float(np.exp(-self.score_samples(Y).sum() / n_labels))
+        return float(np.exp(-self.score_samples(table).sum() / n_labels))
 
     def _model_like(self, table: Any) -> Model:
         labels = label_table(table)
         return self._options().model(labels, np.ones(labels.n_rows, np.int64))
 
     def _options(self) -> FitOptions:
+        checked_unseen(self.unseen)
         learned = learned_from(self.learn)
         engine = self._engine()
         prior = consensus_prior(self.prior, self.n_components, self.concentration, learned)
@@ -206,10 +216,10 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         return super()._read(_as_columns(X))
 
     def _read_table(self, X: Any, schema: Schema) -> Table:
-        return label_table(X, schema=schema)
+        return label_table(X, schema=schema, unseen=self.unseen)
 
     def _reader(self) -> LabelReader:
-        return LabelReader(self.table_.schema)
+        return LabelReader(self.table_.schema, self.unseen)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

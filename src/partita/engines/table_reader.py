@@ -17,14 +17,16 @@ class TableReader:
     Parameters
     ----------
     schema : Schema
+    unseen : {"missing", "error"}
+        What becomes of categories that the schema does not know; see ``Table.read``.
     """
 
-    def __init__(self, schema: Schema):
-        self.schema = schema
+    def __init__(self, schema: Schema, unseen: str = "missing"):
+        self.schema, self.unseen = schema, unseen
 
     def table(self, X: Any, schema: Schema) -> Table:
         """Raw rows by a schema; see ``Table.read``."""
-        return Table.read(X, schema=schema)
+        return Table.read(X, schema=schema, unseen=self.unseen)
 
     def read(self, X: Any) -> Table:
         """The rows as a table; a place may have none."""
@@ -42,9 +44,10 @@ class TableReader:
         own = self.schema.columns[m]
         blocks = self._missing(values.shape[0])
         if values.shape[0] and not self.schema.drops(own.name):
-            alone = self.table(values[:, None], Schema((own,)))
-            block = blocks[KINDS.index(own.kind)]
-            block[:, self.schema.by_kind[own.kind].index(own)] = alone.by_kind[own.kind][:, 0]
+            missing = tuple((name, value) for name, value in self.schema.missing if name in (None, own.name))
+            alone = self.table(values[:, None], Schema((own,), missing=missing))
+            block = blocks[KINDS.index(own.block)]
+            block[:, self.schema.by_kind[own.block].index(own)] = alone.by_kind[own.block][:, 0]
         return Table(self.schema, *blocks)
 
     def _missing(self, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

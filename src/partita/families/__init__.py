@@ -4,6 +4,7 @@ from partita.families.base import FAMILIES, Conjugate, Family
 from partita.families.categorical import Categorical
 from partita.families.count import Count
 from partita.families.gaussian import Gaussian
+from partita.families.log_normal import LogNormal
 from partita.families.mixed import Mixed
 
-__all__ = ["FAMILIES", "Categorical", "Conjugate", "Count", "Family", "Gaussian", "Mixed"]
+__all__ = ["FAMILIES", "Categorical", "Conjugate", "Count", "Family", "Gaussian", "LogNormal", "Mixed"]

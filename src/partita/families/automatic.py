@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from partita.families.base import FAMILIES, Family
@@ -10,6 +11,7 @@ from partita.families.gaussian import Gaussian
 from partita.families.mixed import DEFAULTS, Mixed
 from partita.parameters import choose
 from partita.table import Table
+from partita.table.schema import ColumnKind
 
 MOST_FULL_COLUMNS = 50
 ROWS_PER_FULL_COLUMN = 2
@@ -17,19 +19,36 @@ ROWS_PER_FULL_COLUMN_IF_FIXED = 10
 
 
 def automatic_family(table: Table, *, fixed: bool = False) -> Family:
-    """Full covariance for few numeric columns (at most 50, and two rows for each), otherwise diagonal.
+    """What a table gets by its shape alone: full covariance for few numeric columns, otherwise diagonal.
 
-    Tables of one other kind get its family, tables of several kinds ``Mixed()``. ``fixed``: the scale of groups
-    will not be learned, and a full covariance takes ten rows for each column.
+    Few are at most 50, and two rows for each; ten where the scale of groups is ``fixed`` and not learned. Tables of one
+    other kind get its family, tables of several kinds ``Mixed()``.
     """
-    schema = table.schema
-    kinds = {column.kind for column in schema.used}
+    kinds = {column.block for column in table.schema.used}
     if kinds != {"numeric"}:
         return clone(DEFAULTS[kinds.pop()]) if len(kinds) == 1 else Mixed()
-    d = len(schema.numeric)
+    return Gaussian(covariance="full" if _has_rows_for_full(table, fixed) else "diag")
+
+
+def candidate_families(table: Table, *, fixed: bool = False, drawn: bool = False) -> list[Family]:
+    """The families that come into question for a table, that of its shape alone first.
+
+    Several numeric columns that are few enough have one covariance matrix, or none, also beside columns of other kinds;
+    none where missing numbers are ``drawn`` and rows weigh more than 1, whose copies cannot share one draw.
+    """
+    by_shape = automatic_family(table, fixed=fixed)
+    if len(table.schema.numeric) < 2 or not _has_rows_for_full(table, fixed):
+        return [by_shape]
+    if drawn and table.row_weights.max() > 1 and np.isnan(table.numeric).any():
+        return [by_shape if isinstance(by_shape, Mixed) else Gaussian(covariance="diag")]
+    full = Gaussian(covariance="full")
+    return [by_shape, Mixed(families={"numeric": full}) if isinstance(by_shape, Mixed) else Gaussian(covariance="diag")]
+
+
+def _has_rows_for_full(table: Table, fixed: bool) -> bool:
+    d = len(table.schema.numeric)
     rows_per_column = ROWS_PER_FULL_COLUMN_IF_FIXED if fixed else ROWS_PER_FULL_COLUMN
-    few = d <= MOST_FULL_COLUMNS and table.row_weights.sum() >= rows_per_column * d
-    return Gaussian(covariance="full" if few else "diag")
+    return d <= MOST_FULL_COLUMNS and bool(table.row_weights.sum() >= rows_per_column * d)
 
 
 def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
@@ -46,6 +65,24 @@ def family_from(value: Any, table: Table, *, fixed: bool = False) -> Family:
 
 def standardizing(standardize: bool, family: Any) -> bool | Callable[[str], bool]:
     """Which numeric columns are standardised: those that the family does not read as they are."""
-    kind = FAMILIES.get(family) if isinstance(family, str) else None
-    chosen = family if kind is None else kind()
-    return chosen.standardizes_column if standardize and isinstance(chosen, Family) else standardize
+    chosen = _family_or_none(family)
+    return standardize if chosen is None or not standardize else chosen.standardizes_column
+
+
+def guessing(guess_types: bool, family: Any) -> bool | Callable[[str, ColumnKind], bool]:
+    """Of which columns the kind may be guessed: those for which no family was chosen that reads one kind alone."""
+    chosen = _family_or_none(family)
+    return guess_types if chosen is None or not guess_types else chosen.guesses_column
+
+
+def positive_columns(family: Any) -> dict[str, Any]:
+    """Options of `Table.read`: which columns the family reads as positive numbers, and with which offsets."""
+    chosen = _family_or_none(family)
+    return {} if chosen is None else {"positive": chosen.reads_as_positive, "offset": chosen.offset_of_column}
+
+
+def _family_or_none(value: Any) -> Family | None:
+    """The family that an option stands for, before there is a table."""
+    kind = FAMILIES.get(value) if isinstance(value, str) else None
+    chosen = value if kind is None else kind()
+    return chosen if isinstance(chosen, Family) else None

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from partita.families.algebra.columns import refuse_other_kinds
+from partita.families.algebra.columns import refuse_logs, refuse_other_kinds
 from partita.families.blocks import row_blocks
 from partita.families.profiles import ColumnProfile
 from partita.kernels.dispatch import is_implemented
 from partita.kernels.names import second_order
 from partita.parameters import Named
 from partita.table import Table
-from partita.table.schema import KINDS, Kind, Schema
+from partita.table.schema import KINDS, ColumnKind, Kind, Schema
 
 ROWS_AT_ONCE = 4096  # whose densities and products stay in the processor's cache
 ROWS_SUMMED = 65_536  # whose labels are spread out at a time
@@ -36,6 +36,8 @@ class Family(Named, ABC, kind="family"):
     kind: ClassVar[Kind | None] = None
     #: Whether its numbers may be standardised before it sees them; those that mean something at 0 may not.
     standardizes: ClassVar[bool] = True
+    #: Whether it may read positive columns, whose cells are logs.
+    reads_logs: ClassVar[bool] = False
 
     def on_columns(self, table: Table, columns: np.ndarray) -> "Conjugate":
         """The conjugate model over some of the table's columns of its kind, by their positions among those."""
@@ -68,11 +70,25 @@ class Family(Named, ABC, kind="family"):
         """Whether the numeric column of this name may be standardised."""
         return self.standardizes
 
+    def guesses_column(self, name: str, kind: ColumnKind) -> bool:
+        """Whether the column of this name may be guessed to be of this kind: a family of one kind reads no other."""
+        return self.kind is None and (kind != "positive" or self.reads_logs)
+
+    def reads_as_positive(self, name: str) -> bool:
+        """Whether the column of this name is read as positive numbers where nothing else is told."""
+        return False
+
+    def offset_of_column(self, name: str) -> float:
+        """What is added to the cells of a positive column of this name before their logs are taken."""
+        return 0.0
+
     def _all_columns(self, table: Table) -> np.ndarray:
         """Positions of all columns of a table that has none of another kind."""
         if self.kind is None:
             return np.empty(0, dtype=np.int64)
         refuse_other_kinds(table, self.kind, type(self).__name__)
+        if not self.reads_logs:
+            refuse_logs(table.schema.by_kind[self.kind], type(self).__name__)
         return np.arange(len(table.schema.by_kind[self.kind]))
 
     @classmethod

@@ -62,6 +62,7 @@ class Gaussian(Family, name="gaussian"):
     """
 
     kind = "numeric"
+    reads_logs = True
 
     def __init__(
         self,
@@ -93,11 +94,14 @@ class Gaussian(Family, name="gaussian"):
         x = table.numeric[:, columns]
         average, variance = column_moments(x, table.row_weights)
         mean = average if self.mean is None else per_column("mean", self.mean, len(columns), positive=False)
+        rounding = table.rounding[columns]
         if self.covariance == "known":
-            return self._known(mean, variance, columns)
-        build = {"full": self._full, "diag": self._diagonal}[self.covariance]
+            return self._known(mean, variance, columns, rounding)
         hyperpriors = self._hyperpriors(table)
-        model = build(mean, variance, columns, not np.isnan(x).any(), hyperpriors)
+        if self.covariance == "full":
+            model: Any = self._full(mean, variance, columns, hyperpriors, rounding)
+        else:
+            model = self._diagonal(mean, variance, columns, not np.isnan(x).any(), hyperpriors, rounding)
         return model.with_learned(**{name: hyperprior.mean for name, hyperprior in hyperpriors.items()})
 
     def fixed(self, table: Table, columns: np.ndarray) -> "Gaussian":
@@ -164,48 +168,69 @@ class Gaussian(Family, name="gaussian"):
         for option in ("mean_precision", "dof", "scale", "variance", "mean_variance"):
             if getattr(self, option) is not None and option not in used:
                 raise ValueError(
-                    f"Gaussian(covariance={self.covariance!r}) does not use {option}: it reads mean, {', '.join(used)}."
+                    f"{type(self).__name__}(covariance={self.covariance!r}) does not use {option}: it reads mean, "
+                    f"{', '.join(used)}."
                 )
 
     def _full(
-        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool, learned: dict[str, Gamma]
+        self,
+        mean: np.ndarray,
+        variance: np.ndarray,
+        columns: np.ndarray,
+        learned: dict[str, Gamma],
+        rounding: np.ndarray,
     ) -> Conjugate:
         d = len(columns)
         dof = 3.0 * d + 4.0 if self.dof is None else scalar("dof", self.dof, above=d - 1.0)
         scale = np.diag(dof * variance) if "scale" in learned else scale_matrix(self.scale, d)
         precision = 1.0 if "mean_precision" in learned else scalar("mean_precision", self.mean_precision)
-        return NormalInverseWishart(mean, precision, dof, scale, columns, learned)
+        return NormalInverseWishart(mean, precision, dof, scale, columns, learned, rounding)
 
     def _diagonal(
-        self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, complete: bool, learned: dict[str, Gamma]
+        self,
+        mean: np.ndarray,
+        variance: np.ndarray,
+        columns: np.ndarray,
+        complete: bool,
+        learned: dict[str, Gamma],
+        rounding: np.ndarray,
     ) -> Conjugate:
         d = len(columns)
         dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
         scale = dof * variance if "scale" in learned else per_column("scale", self.scale, d)
         precision = per_column("mean_precision", 1.0 if "mean_precision" in learned else self.mean_precision, d)
-        return NormalInverseGamma(mean, precision, dof, scale, columns, complete, learned)
+        return NormalInverseGamma(mean, precision, dof, scale, columns, complete, learned, rounding)
 
-    def _known(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray) -> Conjugate:
+    def _known(self, mean: np.ndarray, variance: np.ndarray, columns: np.ndarray, rounding: np.ndarray) -> Conjugate:
         d = len(columns)
         known = FIXED_VARIANCE * variance if self.variance is None else self.variance
         spread = variance if self.mean_variance is None else self.mean_variance
         return NormalKnownVariance(
-            mean, per_column("variance", known, d), per_column("mean_variance", spread, d), columns
+            mean, per_column("variance", known, d), per_column("mean_variance", spread, d), columns, rounding
         )
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
-        """Every covariance on six rows of two columns, cells missing (one for the full covariance); two that learn."""
+        """Every covariance on six rows of two columns, cells missing (one for the full covariance).
+
+        Two that learn, and all of numbers that were recorded in large steps.
+        """
         x = np.array([[-1.2, 0.3], [-0.9, np.nan], [0.1, -0.2], [1.1, 0.9], [1.4, 1.3], [0.2, -1.5]])
         more_missing = x.copy()
         more_missing[4, 0] = more_missing[5, 1] = np.nan
-        read = Table.read
+
+        def read(cells: np.ndarray, *steps: float) -> Table:
+            return Table.read(cells, standardize=False, column_steps=dict(enumerate(steps or (0.0, 0.0))))
+
         return [
-            (cls(covariance="full", dof=4.0, scale=0.8), read(x, standardize=False)),
-            (cls(covariance="diag", mean_precision=0.3), read(more_missing, standardize=False)),
-            (cls(covariance="known", variance=0.4), read(more_missing, standardize=False)),
-            (cls(scale=Gamma(3.0, 2.0), mean_precision=Gamma(2.0, 5.0)), read(x, standardize=False)),
-            (cls(covariance="diag", scale=Gamma(3.0, 2.0)), read(more_missing, standardize=False)),
+            (cls(covariance="full", dof=4.0, scale=0.8), read(x)),
+            (cls(covariance="diag", mean_precision=0.3), read(more_missing)),
+            (cls(covariance="known", variance=0.4), read(more_missing)),
+            (cls(scale=Gamma(3.0, 2.0), mean_precision=Gamma(2.0, 5.0)), read(x)),
+            (cls(covariance="diag", scale=Gamma(3.0, 2.0)), read(more_missing)),
+            (cls(covariance="full", dof=4.5, scale=0.8), read(x, 0.8, 1.5)),
+            (cls(covariance="diag", mean_precision=0.3, scale=Gamma(3.0, 2.0)), read(more_missing, 0.8, 1.5)),
+            (cls(covariance="known", variance=0.5), read(more_missing, 0.8, 1.5)),
         ]
 
 

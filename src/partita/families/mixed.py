@@ -1,10 +1,11 @@
 """Clusters of rows with columns of several kinds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from partita.families.algebra.columns import refuse_logs
 from partita.families.base import FAMILIES, Conjugate, Family
 from partita.families.categorical import Categorical
 from partita.families.count import Count
@@ -12,8 +13,8 @@ from partita.families.gaussian import Gaussian
 from partita.families.product import BUILT_IN, Product
 from partita.parameters import choose
 from partita.priors.hyperpriors import Gamma
-from partita.table import Table
-from partita.table.schema import Kind
+from partita.table import Column, Table
+from partita.table.schema import ColumnKind, Kind
 
 #: What reads the columns of a kind that nothing names.
 DEFAULTS: dict[Kind, Family] = {
@@ -21,6 +22,10 @@ DEFAULTS: dict[Kind, Family] = {
     "categorical": Categorical(),
     "count": Count(),
 }
+
+
+POSITIVE = "positive"
+"""Key of the positive columns, which are otherwise among the numeric ones."""
 
 
 class Group(NamedTuple):
@@ -40,11 +45,14 @@ class Mixed(Family, name="mixed"):
     Parameters
     ----------
     families : mapping or None
-        From column name, or from column type ("numeric", "categorical", "count"), to a family. A name goes
-        before a type; columns that nothing names are read by type: ``Gaussian(covariance="diag")``,
+        From column name, or from column type ("numeric", "positive", "categorical", "count"), to a family. A name
+        goes before a type; columns that nothing names are read by type: ``Gaussian(covariance="diag")``,
         ``Categorical()``, ``Count()``. ``{"numeric": Gaussian(covariance="full")}`` gives all numeric
         columns that are not named one covariance matrix per cluster. Any family that has a ``kind`` and
         ``on_columns`` will do.
+
+        Positive columns are among the numeric ones, unless "positive" is a key. A column that `LogNormal` is named
+        for is read as positive numbers with its offset.
 
     Columns of one kind of likelihood (full, diagonal, known, categorical, count) form a block. A number that is
     learned, as the scale of ``Gaussian(covariance="diag", scale=priors.Gamma(1, 1))``, is one number for the whole
@@ -83,31 +91,51 @@ class Mixed(Family, name="mixed"):
     def _given(self) -> dict[str, Family]:
         return {str(key): family for key, family in (self.families or {}).items()}
 
+    def guesses_column(self, name: str, kind: ColumnKind) -> bool:
+        """Whether no family was named for this column; positive only where its family reads logs."""
+        given = self._given()
+        return name not in given and (kind != POSITIVE or getattr(_of_positive(given), "reads_logs", False))
+
+    def reads_as_positive(self, name: str) -> bool:
+        """Whether the family of this column does."""
+        given = self._given()
+        family = given.get(name, given.get("numeric"))
+        return isinstance(family, Family) and family.reads_as_positive(name)  # what is none is refused later
+
+    def offset_of_column(self, name: str) -> float:
+        """That of the family that reads it."""
+        given = self._given()
+        family = given.get(name, _of_positive(given))
+        return family.offset_of_column(name) if isinstance(family, Family) else 0.0
+
     def _groups(self, table: Table, *, fixed: bool = False) -> list[Group]:
         """One group per name and per kind."""
         given = self._given()
-        keys = dict.fromkeys([*map(str, table.schema.names), *DEFAULTS])
+        keys = dict.fromkeys([*map(str, table.schema.names), *DEFAULTS, POSITIVE])
         for key, family in given.items():
             choose("the key of Mixed(families=...)", key, keys)
             _refuse_no_block(family, key)
         groups: list[Group] = []
         for kind, block in table.schema.by_kind.items():
-            rest = []
+            rest: dict[str, list[int]] = {}
             for position, column in enumerate(block):
                 if column.name in given:
-                    group = Group(_matching(given[column.name], kind, column.name), np.array([position]))
+                    group = Group(_matching(given[column.name], [column], column.name), np.array([position]))
                     group = group.fixed(table) if fixed else group
                     groups.append(group._replace(family=group.family.of_one_column()))
                 else:
-                    rest.append(position)
-            if rest:
-                group = Group(_matching(given.get(kind, DEFAULTS[kind]), kind, kind), np.array(rest))
+                    apart = column.kind == POSITIVE and POSITIVE in given
+                    rest.setdefault(POSITIVE if apart else kind, []).append(position)
+            for group in _by_type(rest, given, block):
                 groups.append(group.fixed(table) if fixed else group)
         return groups
 
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
-        """Six rows with a column of every kind, cells missing; a full covariance beside categories; one that learns."""
+        """Six rows with a column of every kind, cells missing; a full covariance beside categories; one that learns.
+
+        The numbers of the second were recorded in large steps, those of the others are continuous.
+        """
         x = np.array(
             [
                 [-1.2, 0.3, "a", 0],
@@ -132,10 +160,14 @@ class Mixed(Family, name="mixed"):
             "numeric": Gaussian(scale=Gamma(2.0, 2.0), mean_precision=Gamma(2.0, 5.0)),
             "categorical": Categorical(pseudocount=Gamma(2.0, 4.0)),
         }
+
+        def read(cells: np.ndarray, step: float) -> Table:
+            return Table.read(cells, column_types=types, standardize=False, column_steps=step)
+
         return [
-            (cls(families=known), Table.read(x, column_types=types, standardize=False)),
-            (cls(families=full), Table.read(one_missing, column_types=types, standardize=False)),
-            (cls(families=learned), Table.read(one_missing, column_types=types, standardize=False)),
+            (cls(families=known), read(x, 0.0)),
+            (cls(families=full), read(one_missing, 0.8)),
+            (cls(families=learned), read(one_missing, 0.0)),
         ]
 
 
@@ -151,7 +183,45 @@ def _refuse_no_block(family: Any, key: str) -> None:
         )
 
 
-def _matching(family: Family, kind: Kind, key: str) -> Family:
+def _of_positive(given: Mapping[str, Family]) -> Family:
+    """What reads positive columns that are not named."""
+    return given.get(POSITIVE, given.get("numeric", DEFAULTS["numeric"]))
+
+
+def _by_type(rest: dict[str, list[int]], given: Mapping[str, Family], block: Sequence[Column]) -> list[Group]:
+    """One group per type of the columns of a block that are not named, by their positions in it.
+
+    Numeric and positive columns are one group where both have the same full covariance.
+    """
+    families = {
+        key: _matching(given[key] if key in given else DEFAULTS[block[0].block], [block[j] for j in positions], key)
+        for key, positions in rest.items()
+    }
+    full = [key for key, family in families.items() if getattr(family, "covariance", None) == "full"]
+    if {"numeric", POSITIVE} <= set(full):
+        _refuse_two_matrices(families["numeric"], families[POSITIVE])
+        return [Group(families["numeric"], np.sort(rest["numeric"] + rest[POSITIVE]))]
+    return [Group(families[key], np.array(positions)) for key, positions in rest.items()]
+
+
+def _refuse_two_matrices(numeric: Family, positive: Family) -> None:
+    """Refuse full covariances of numeric and of positive columns that differ in their options."""
+    one, other = (family.get_params(deep=False) for family in (numeric, positive))
+    same = {
+        name: np.array_equal(np.array(one[name], object), np.array(other[name], object)) for name in one.keys() & other
+    }
+    different = sorted(name for name, equal in same.items() if not equal)
+    if different:
+        raise ValueError(
+            "Mixed(families=...) gives numeric and positive columns a full covariance each, and there is one matrix "
+            f"for all columns: give both the same {' and '.join(different)}, or one of them covariance='diag'."
+        )
+
+
+def _matching(family: Family, columns: Sequence[Column], key: str) -> Family:
+    kind = columns[0].block
+    if family.kind == kind and not family.reads_logs:
+        refuse_logs(columns, type(family).__name__)
     if family.kind != kind:
         others = " or ".join(other.__name__ for other in FAMILIES.values() if other.kind == kind)
         raise ValueError(

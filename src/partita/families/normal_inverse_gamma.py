@@ -5,8 +5,9 @@
 With n observed cells: k = k0 + n, v = v0 + n, m = sum x / k, b = b0 + sum x^2 - k m^2 (cells stored
 relative to m0). The predictive of w copies of a cell is
 
-    pi^(-w/2) G((v + w)/2)/G(v/2) (k/(k + w))^(1/2) b^(-w/2) (1 + k w/(k + w) (x - m)^2/b)^(-(v + w)/2).
+    pi^(-w/2) G((v + w)/2)/G(v/2) (k/(k + w))^(1/2) b^(v/2) (b' + k w/(k + w) (x - m)^2)^(-(v + w)/2),
 
+b' = b + w r, r the rounding of the column (`partita.families.algebra.moments`), 0 where numbers are continuous.
 Where every column has the same v the logs of a row's factors are taken in products, for all slots at a time. What
 depends on n alone is looked up. A missing cell is left out of density and statistics, which is exact.
 """
@@ -28,6 +29,7 @@ from partita.families.algebra.moments import (
     gaussian_log_likelihood,
     ml_variances,
     moments,
+    no_rounding,
     normal_log_likelihood,
     numeric_rows,
     possible_moments,
@@ -65,6 +67,7 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         columns: np.ndarray,
         complete: bool,
         hyperpriors: Mapping[str, Gamma] | None = None,
+        rounding: np.ndarray | None = None,
     ):
         self.mean = mean
         self.mean_precision = mean_precision
@@ -74,12 +77,13 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         self.hyperpriors = dict(hyperpriors or {})
         self.columns = columns
         self.complete = complete
+        self.rounding = no_rounding(rounding, mean.shape[0])
         self.uniform = complete and np.unique(dof).size <= 1
 
     @classmethod
     def joined(cls, blocks: Sequence["NormalInverseGamma"]) -> list["NormalInverseGamma"]:
         """One model, column after column."""
-        options = joined_options(blocks, "mean", "mean_precision", "dof", "base_scale")
+        options = joined_options(blocks, "mean", "mean_precision", "dof", "base_scale", "rounding")
         options["scale"] = options.pop("base_scale")
         hyperpriors = shared_hyperpriors(blocks)
         whole = cls(**options, complete=all(block.complete for block in blocks), hyperpriors=hyperpriors)
@@ -103,7 +107,7 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
             stretch_by_column=np.zeros((d, n_slots)),
             scratch=np.zeros(n_slots),
             normaliser=self._normaliser,
-            hyper=np.stack([self.mean_precision, self.dof, self.scale]),
+            hyper=np.stack([self.mean_precision, self.dof, self.scale, self.rounding]),
             uniform=np.array([self.uniform]),
         )
 
@@ -124,7 +128,7 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
 
     def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
         """Observed weight, sum and sum of squares of every column."""
-        return moments(rows, resp)
+        return moments(rows, resp, self.rounding)
 
     def possible(self, stats: np.ndarray) -> np.ndarray:
         """No negative weight, and squares that have the sums."""
@@ -172,9 +176,11 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         return other
 
     def log_predictive_by_column(self, rows: NumericRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
-        """Student-t terms of independent columns."""
+        """Student-t terms of independent columns, of what recorded numbers stand for."""
         _, k, v, mean, scale = self._posterior(stats)
-        return independent_terms(rows.x, StudentT(mean, np.sqrt(scale * (k + 1.0) / (k * v)), v))
+        spread = scale + self.rounding
+        lost = -0.5 * v * np.log(spread / scale)
+        return independent_terms(rows.x, StudentT(mean, np.sqrt(spread * (k + 1.0) / (k * v)), v), lost)
 
     def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
         """Student-t means, inverse-gamma variances."""
@@ -223,18 +229,19 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
 
     def log_likelihood(self, rows: NumericRows, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """Normal columns."""
-        return normal_log_likelihood(rows.x, *params)
+        return normal_log_likelihood(rows.x, *params, self.rounding)
 
     def log_likelihood_by_column(
         self, rows: NumericRows, params: tuple[np.ndarray, np.ndarray], *, reverse: bool = False
     ) -> np.ndarray:
         """Normal terms of independent columns."""
-        return independent_terms(rows.x, Normal(*params))
+        return independent_terms(rows.x, Normal(*params), -0.5 * self.rounding / params[1] ** 2)
 
     def expected_params(self, stats: np.ndarray) -> ExpectedNormal:
-        """Columns N(m, b/v) and offsets (digamma(v/2) - log(v/2) - 1/k) / 2 of their log densities."""
+        """Columns N(m, b/v) and offsets (digamma(v/2) - log(v/2) - 1/k - r v/b) / 2 of their log densities."""
         _, k, v, mean, scale = self._posterior(stats)
-        return ExpectedNormal(mean, np.sqrt(scale / v), 0.5 * (digamma(0.5 * v) - np.log(0.5 * v) - 1.0 / k))
+        offset = 0.5 * (digamma(0.5 * v) - np.log(0.5 * v) - 1.0 / k - self.rounding * v / scale)
+        return ExpectedNormal(mean, np.sqrt(scale / v), offset)
 
     def share_out_given(
         self,
@@ -243,8 +250,9 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         log_weights: np.ndarray,
         params: tuple[np.ndarray, np.ndarray],
     ) -> Shared:
-        """As `share_out`: known parameters are an expectation without an offset."""
-        return self.share_out(rows, row_weights, log_weights, ExpectedNormal(*params, np.zeros_like(params[0])))
+        """As `share_out`: known parameters are an expectation with no offset but that of rounding."""
+        expected = ExpectedNormal(*params, -0.5 * self.rounding / params[1] ** 2)
+        return self.share_out(rows, row_weights, log_weights, expected)
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
         """Inverse-gamma variances, and normal means given them, in every column."""

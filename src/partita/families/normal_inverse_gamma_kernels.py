@@ -37,7 +37,7 @@ class GammaState(NamedTuple):
     stretch_by_column: np.ndarray  # (d, slots) for w = 1
     scratch: np.ndarray  # (slots,)
     normaliser: np.ndarray  # (n,) what n alone decides in the constant for w = 1; empty where columns differ
-    hyper: np.ndarray  # (3, d) k0, v0, b0
+    hyper: np.ndarray  # (4, d) k0, v0, b0, r
     uniform: np.ndarray  # (1,) bool: every column of a slot has the same v
 
 
@@ -140,14 +140,15 @@ def _log_predictive_cell(x, w, state, slot, j):
 def _constant(state, slot, j, w, log_gamma_ratio):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     n, b = state.stats[slot, j], state.scale[slot, j]
+    v, recorded = state.hyper[1, j] + n, b + w * state.hyper[3, j]
     before, after = state.hyper[0, j] + n, state.hyper[0, j] + (n + w)  # never 0, however weak the prior
     constant = log_gamma_ratio + 0.5 * np.log(before / after) - 0.5 * w * (LOG_PI + np.log(b))
-    return constant, before * w / (after * b)
+    return constant - 0.5 * (v + w) * np.log(recorded / b), before * w / (after * recorded)
 
 
 @implements(add, GammaState)
 def _add(rows, i, w, state, slot):
-    add_moments(state.stats[slot], rows.x[i], w)
+    add_moments(state.stats[slot], rows.x[i], w, state.hyper[3])
     refresh(state, slot)
 
 
@@ -156,24 +157,32 @@ def _refresh(state, slot):
     d = state.mean.shape[1]
     plus, minus = 0.0, 0.0
     for j in range(d):
-        n = state.stats[slot, j]
+        n, r = state.stats[slot, j], state.hyper[3, j]
         k = state.hyper[0, j] + n
         m = state.stats[slot, d + j] / k
-        b = state.hyper[2, j] + max(state.stats[slot, 2 * d + j] - k * m * m, 0.0)
+        b = state.hyper[2, j] + max(state.stats[slot, 2 * d + j] - k * m * m, n * r)
         half_log = 0.5 * np.log(b)
         state.mean[slot, j] = m
         state.mean_by_column[j, slot] = m
         state.scale[slot, j] = b
         state.constant[slot, 0, j] = _log_normaliser(state.normaliser, state.hyper, n, j) - half_log
-        state.stretch[slot, 0, j] = k / ((k + 1.0) * b)
+        state.constant[slot, 0, j] -= _log_recorded(state.hyper[1, j] + n + 1.0, b, r)
+        state.stretch[slot, 0, j] = k / ((k + 1.0) * (b + r))
         state.stretch_by_column[j, slot] = state.stretch[slot, 0, j]
         plus += state.constant[slot, 0, j]
         if n >= 1.0:
             state.constant[slot, 1, j] = half_log - _log_normaliser(state.normaliser, state.hyper, n - 1.0, j)
-            state.stretch[slot, 1, j] = -k / ((state.hyper[0, j] + (n - 1.0)) * b)
+            state.constant[slot, 1, j] -= _log_recorded(state.hyper[1, j] + n - 1.0, b, -r)
+            state.stretch[slot, 1, j] = -k / ((state.hyper[0, j] + (n - 1.0)) * (b - r))
             minus += state.constant[slot, 1, j]
     state.total[slot, 0] = plus
     state.total[slot, 1] = minus
+
+
+@inner
+def _log_recorded(v, b, r):
+    """What a cell that was recorded in steps costs: (v / 2) log((b + r) / b)."""
+    return 0.5 * v * np.log((b + r) / b) if r != 0.0 else 0.0
 
 
 @inner

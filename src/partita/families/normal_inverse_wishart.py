@@ -10,6 +10,10 @@ of a row, with q = (x - m)' S^-1 (x - m) from a cached inverse Cholesky factor F
 
 (Murphy 2007, eq. 266). The same with w < 0 takes copies out, so a row's own cluster needs no downdate.
 
+Numbers recorded in steps (`partita.families.algebra.moments`) add their rounding r to the diagonal of xx', R = diag(r).
+With S' = S + w R the predictive has |S|^(v/2) |S'|^(-(v + w)/2) in place of |S|^(-w/2), and q from S'. A missing cell
+was not recorded and adds nothing.
+
 Missing cells are drawn in one block with the row's label: the label from the Student-t of the
 observed cells, then the cells given label and observed cells.
 """
@@ -28,6 +32,7 @@ from partita.families.algebra.divergences import (
     wishart_divergence,
 )
 from partita.families.algebra.factors import covariance_factors, factors_of_sum, inverse_of_lower
+from partita.families.algebra.moments import no_rounding
 from partita.families.algebra.multivariate_normal import expected_moments, normal_log_densities, normal_terms
 from partita.families.algebra.normal_sharing import new_scratch, share_out_gaussian
 from partita.families.algebra.scales import LearnsScale, PrecisionEvidence, ScaleEvidence
@@ -51,6 +56,7 @@ class ExpectedGaussian(NamedTuple):
     mean: np.ndarray  # (K, d)
     factor: np.ndarray  # (K, d, d) lower triangular L
     offset: np.ndarray  # (K,)
+    lost: np.ndarray  # (K, d) to the rounding of a column's observed cell, and at most 0
 
 
 class NormalInverseWishart(LearnsScale, Conjugate):
@@ -69,6 +75,7 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         scale: np.ndarray,
         columns: np.ndarray,
         hyperpriors: Mapping[str, Gamma] | None = None,
+        rounding: np.ndarray | None = None,
     ):
         self.mean = mean
         self.mean_precision = mean_precision
@@ -77,6 +84,7 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         self.multiplier = 1.0
         self.columns = columns  # positions among the table's numeric columns
         self.hyperpriors = dict(hyperpriors or {})
+        self.rounding = no_rounding(rounding, mean.shape[0])
 
     @classmethod
     def joined(cls, blocks: Sequence["NormalInverseWishart"]) -> list["NormalInverseWishart"]:
@@ -99,14 +107,20 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         """Empty slots: their statistics are zero and their caches those of the prior."""
         d = self.mean.shape[0]
         log_det = np.linalg.slogdet(self.scale)[1] if d else 0.0
+        n_recorded = n_slots if self.rounding.any() else 0
         return WishartState(
             stats=np.zeros((n_slots, 1 + d + d * d if d else 0)),
             mean=np.zeros((n_slots, d)),
             factor=np.zeros((n_slots, d, d)),
             log_det=np.zeros(n_slots),
+            log_det_next=np.zeros(n_slots),
             constant=np.zeros((n_slots, 2)),
             hyper=np.array([self.mean_precision, self.dof, log_det]),
             scale=np.array(self.scale, order="C"),
+            rounding=np.array(self.rounding),
+            other_weight=np.zeros(n_recorded),
+            other_log_det=np.zeros(n_recorded),
+            other_factor=np.zeros((n_recorded, d, d)),
             work=np.zeros((3, d)),
             matrix=np.zeros((d, d)),
         )
@@ -121,7 +135,14 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         if x.shape[1] == 0:
             return np.zeros((resp.shape[1], 0))
         second = np.stack([(x.T * r) @ x for r in resp.T]).reshape(resp.shape[1], -1)
-        return np.hstack([resp.sum(axis=0)[:, None], resp.T @ x, second])
+        return self._recorded(np.hstack([resp.sum(axis=0)[:, None], resp.T @ x, second]), rows, resp)
+
+    def _recorded(self, stats: np.ndarray, rows: WishartRows, resp: np.ndarray) -> np.ndarray:
+        """Statistics (K, S) with the rounding of the rows' observed cells added, in place."""
+        if self.rounding.any():
+            d = self.mean.shape[0]
+            stats[:, 1 + d :: d + 1] += (resp.T @ (~rows.missing).astype(np.float64)) * self.rounding
+        return stats
 
     def expected_suffstats(
         self, rows: WishartRows, resp: np.ndarray, params: tuple[np.ndarray, np.ndarray]
@@ -132,8 +153,10 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         whole = ~rows.gaps
         stats = self.suffstats(WishartRows(rows.x[whole], rows.missing[whole], rows.gaps[whole]), resp[whole])
         shares = resp[rows.gaps]
-        first, second = expected_moments(rows.x[rows.gaps], rows.missing[rows.gaps], shares, *params)
-        return stats + np.hstack([shares.sum(axis=0)[:, None], first, second.reshape(first.shape[0], -1)])
+        gappy = WishartRows(rows.x[rows.gaps], rows.missing[rows.gaps], rows.gaps[rows.gaps])
+        first, second = expected_moments(gappy.x, gappy.missing, shares, *params)
+        completed = np.hstack([shares.sum(axis=0)[:, None], first, second.reshape(first.shape[0], -1)])
+        return stats + self._recorded(completed, gappy, shares)
 
     def _moments(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n (...), sum x (..., d) and sum xx' (..., d, d)."""
@@ -192,7 +215,9 @@ class NormalInverseWishart(LearnsScale, Conjugate):
     def log_predictive_by_column(self, rows: WishartRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Student-t terms, each given the observed cells before it or, in reverse, behind it."""
         _, k, v, mean, scale = self._posterior(stats)
-        return student_terms(rows.x, rows.missing, mean, k, self._column_dof(v), scale, reverse=reverse)
+        return student_terms(
+            rows.x, rows.missing, mean, k, self._column_dof(v), scale, rounding=self.rounding, reverse=reverse
+        )
 
     def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
         """Margins of mean and covariance: column j is a diagonal model with dof v - d + 1 and scale S_jj."""
@@ -272,24 +297,36 @@ class NormalInverseWishart(LearnsScale, Conjugate):
 
     def log_likelihood(self, rows: WishartRows, params: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """Normal margins of the observed cells."""
-        return normal_log_densities(rows.x, rows.missing, *params)
+        return normal_log_densities(rows.x, rows.missing, *params) + self._lost_by_rows(rows, self._lost(params[1]))
+
+    def _lost(self, factors: np.ndarray) -> np.ndarray:
+        """What a column's observed cell loses to its rounding (K, d): - r_j (Sigma^-1)_jj / 2, Sigma = L L'."""
+        roots = inverse_of_lower(factors)
+        return -0.5 * self.rounding * np.einsum("kij,kij->kj", roots, roots)
+
+    def _lost_by_rows(self, rows: WishartRows, lost: np.ndarray) -> np.ndarray | float:
+        """That of every row's observed cells (n, K)."""
+        return (~rows.missing).astype(np.float64) @ lost.T if self.rounding.any() else 0.0
 
     def log_likelihood_by_column(
         self, rows: WishartRows, params: tuple[np.ndarray, np.ndarray], *, reverse: bool = False
     ) -> np.ndarray:
         """Normal terms, each given the observed cells before it or, in reverse, behind it."""
-        return normal_terms(rows.x, rows.missing, *params, reverse=reverse)
+        terms = normal_terms(rows.x, rows.missing, *params, reverse=reverse)
+        return terms + ~rows.missing[:, None] * self._lost(params[1])
 
     def expected_params(self, stats: np.ndarray) -> ExpectedGaussian:
         """N(m, S/v) and offsets (digamma_d(v/2) - d log(v/2) - d/k) / 2 of log densities; Bishop (2006), eq. 10.64."""
         k, v, mean, factors = self._factored(stats)
         d = self.mean.shape[0]
         offset = 0.5 * (multidigamma(0.5 * v, d) - d * np.log(0.5 * v) - d / k)
-        return ExpectedGaussian(mean, factors / np.sqrt(v)[:, None, None], offset)
+        factors = factors / np.sqrt(v)[:, None, None]
+        return ExpectedGaussian(mean, factors, offset, self._lost(factors))
 
     def expected_loglik(self, rows: WishartRows, expected: ExpectedGaussian) -> np.ndarray:
         """Expected log densities, missing cells integrated out of their exponentials."""
-        return normal_log_densities(rows.x, rows.missing, expected.mean, expected.factor) + expected.offset
+        logs = normal_log_densities(rows.x, rows.missing, expected.mean, expected.factor) + expected.offset
+        return logs + self._lost_by_rows(rows, expected.lost)
 
     def variational_suffstats(self, rows: WishartRows, resp: np.ndarray, expected: ExpectedGaussian) -> np.ndarray:
         """Missing cells have the conditional distribution of N(m, S/v)."""
@@ -314,7 +351,7 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         params: tuple[np.ndarray, np.ndarray],
     ) -> Shared:
         """As `share_out`: known parameters are an expectation without an offset."""
-        expected = ExpectedGaussian(*params, np.zeros(log_weights.shape[0]))
+        expected = ExpectedGaussian(*params, np.zeros(log_weights.shape[0]), self._lost(params[1]))
         return self.share_out(rows, row_weights, log_weights, expected)
 
     def _share_out_whole(
@@ -327,13 +364,14 @@ class NormalInverseWishart(LearnsScale, Conjugate):
         log_total = share_out_gaussian(
             rows.x,
             row_weights,
-            log_weights + expected.offset + log_root - 0.5 * d * LOG_2PI,
+            log_weights + expected.offset + expected.lost.sum(axis=1) + log_root - 0.5 * d * LOG_2PI,
             np.ascontiguousarray(expected.mean.T),
             np.ascontiguousarray(np.moveaxis(root, 0, 2)),
             new_scratch(d, n_clusters),
             sizes,
             stats,
         )
+        stats[:, 1 + d :: d + 1] += sizes[:, None] * self.rounding
         return Shared(log_total, sizes, stats)
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:

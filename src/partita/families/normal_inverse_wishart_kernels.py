@@ -17,11 +17,13 @@ from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
+    exponentiate,
     fill_gaps,
     has_gaps,
     log_marginal,
     log_predictive,
     log_predictive_observed,
+    log_weights_slot_by_slot,
     refresh,
     weights,
 )
@@ -41,15 +43,25 @@ class WishartRows(NamedTuple):
 
 
 class WishartState(NamedTuple):
-    """Statistics [n, sum x, sum xx'] per slot and what is derived from them."""
+    """Statistics [n, sum x, sum xx'] per slot and what is derived from them.
+
+    Where numbers were recorded in steps, w copies of a row add w R to S besides their scatter, R the diagonal matrix of
+    ``rounding``: that is no rank-one change, so S is factored anew when a row comes or goes. ``factor`` is that of one
+    more row, S + R; ``other_factor`` that of S + w R for the last other w that was asked for.
+    """
 
     stats: np.ndarray  # (slots, 1 + d + d * d)
     mean: np.ndarray  # (slots, d)
-    factor: np.ndarray  # (slots, d, d) lower triangular F, F'F = S^-1
+    factor: np.ndarray  # (slots, d, d) lower triangular F, F'F = (S + R)^-1
     log_det: np.ndarray  # (slots,) log |S|
-    constant: np.ndarray  # (slots, 2) of the log predictive for w = 1, -1
+    log_det_next: np.ndarray  # (slots,) log |S + R|
+    constant: np.ndarray  # (slots, 2) of the log predictive for w = 1 and, without log |S - R|, for w = -1
     hyper: np.ndarray  # k0, v0, log |S0|
     scale: np.ndarray  # (d, d) S0
+    rounding: np.ndarray  # (d,)
+    other_weight: np.ndarray  # (slots,) w, 0 where S has changed since; of no slots where all numbers are continuous
+    other_log_det: np.ndarray  # (slots,) log |S + w R|
+    other_factor: np.ndarray  # (slots, d, d)
     work: np.ndarray  # (3, d) scratch
     matrix: np.ndarray  # (d, d) scratch
 
@@ -61,14 +73,38 @@ def _log_predictive(rows, i, w, state, slot):
         return 0.0
     n = state.stats[slot, 0]
     step, v = _step(state, slot, w), state.hyper[1] + n
-    q = squared_distance(rows.x, i, state.mean, state.factor, slot, state.work)
+    factor, log_more = state.factor, 0.0
+    if _is_recorded(state) and (w != 1 or rows.gaps[i]):
+        log_more = _factor_other(rows, i, w, state, slot) - state.log_det[slot]
+        factor = state.other_factor
+    q = squared_distance(rows.x, i, state.mean, factor, slot, state.work)
     ratio = max(1.0 + step * q, LEAST_RATIO)
-    spread = -0.5 * (v + w) * np.log(ratio)
-    if w == 1:
+    spread = -0.5 * (v + w) * (log_more + np.log(ratio))
+    if w == 1 and not (_is_recorded(state) and rows.gaps[i]):
         return state.constant[slot, 0] + spread
     if w == -1:
         return state.constant[slot, 1] + spread
     return _constant(state, slot, w) + spread
+
+
+@inner
+def _is_recorded(state):
+    """Whether the numbers of some column were recorded in steps."""
+    return state.other_weight.shape[0] > 0
+
+
+@inner
+def _factor_other(rows, i, w, state, slot):
+    """Let ``other_factor`` be that of S + w R, R without what the row lacks; return log |S + w R|."""
+    if rows.gaps[i] or state.other_weight[slot] != w:
+        _posterior_scale(state, slot, state.matrix)
+        for a in range(state.mean.shape[1]):
+            if not rows.missing[i, a]:
+                state.matrix[a, a] += w * state.rounding[a]
+        state.other_log_det[slot] = cholesky_in_place(state.matrix)
+        invert_lower(state.matrix, state.other_factor[slot])
+        state.other_weight[slot] = 0.0 if rows.gaps[i] else w
+    return state.other_log_det[slot]
 
 
 @implements(weights, WishartState)
@@ -76,6 +112,9 @@ def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     if state.mean.shape[1] == 0:
         out[:n_slots] = 1.0
         return 0.0
+    if _is_recorded(state) and rows.gaps[i]:
+        log_weights_slot_by_slot(rows, i, 1, state, sizes, n_slots, own, out)
+        return exponentiate(out, n_slots)
     reference = -np.inf
     if own >= 0 and sizes[own] > 0 and prior_scores[own] > 0.0:
         out[own] = -log_predictive(rows, i, -1, state, own)
@@ -169,6 +208,12 @@ def _add(rows, i, w, state, slot):
         return
     step = _step(state, slot, w)
     add_outer(state.stats[slot], rows.x[i], w)
+    if _is_recorded(state):
+        for a in range(d):
+            if not rows.missing[i, a]:
+                state.stats[slot, 1 + d + a * d + a] += w * state.rounding[a]
+        refresh(state, slot)
+        return
     q = squared_distance(rows.x, i, state.mean, state.factor, slot, state.work)
     ratio = 1.0 + step * q
     if ratio < LEAST_DETERMINANT_RATIO:
@@ -176,6 +221,7 @@ def _add(rows, i, w, state, slot):
         return
     rank_one_update(state.factor[slot], state.work, step)
     state.log_det[slot] += np.log(ratio)
+    state.log_det_next[slot] = state.log_det[slot]
     k = state.hyper[0] + state.stats[slot, 0]
     for j in range(d):
         state.mean[slot, j] += w / k * (rows.x[i, j] - state.mean[slot, j])
@@ -189,6 +235,13 @@ def _refresh(state, slot):
         return
     _posterior_scale(state, slot, state.matrix)
     state.log_det[slot] = cholesky_in_place(state.matrix)
+    state.log_det_next[slot] = state.log_det[slot]
+    if _is_recorded(state):
+        _posterior_scale(state, slot, state.matrix)
+        for a in range(d):
+            state.matrix[a, a] += state.rounding[a]
+        state.log_det_next[slot] = cholesky_in_place(state.matrix)
+        state.other_weight[slot] = 0.0
     invert_lower(state.matrix, state.factor[slot])
     _set_constants(state, slot)
 
@@ -208,7 +261,9 @@ def _posterior_scale(state, slot, out):
 
 @inner
 def _set_constants(state, slot):
-    state.constant[slot, 0] = _constant(state, slot, 1)
+    v = state.hyper[1] + state.stats[slot, 0]
+    log_more = state.log_det_next[slot] - state.log_det[slot]
+    state.constant[slot, 0] = _constant(state, slot, 1) - 0.5 * (v + 1.0) * log_more
     if state.stats[slot, 0] >= 1.0:
         state.constant[slot, 1] = _constant(state, slot, -1)
 
@@ -240,13 +295,24 @@ def _log_predictive_observed(rows, i, state, slot):
     n = state.stats[slot, 0]
     k = state.hyper[0] + n
     v = state.hyper[1] + n - (state.mean.shape[1] - n_observed)
+    log_more = _log_more(state, slot) if _is_recorded(state) else 0.0
     return (
-        -0.5 * n_observed * LOG_PI
+        -0.5 * (state.hyper[1] + n) * log_more
+        - 0.5 * n_observed * LOG_PI
         + log_multigamma_ratio(v, 1, n_observed)
         + 0.5 * n_observed * np.log(k / (k + 1.0))
         - 0.5 * log_det
         - 0.5 * (v + 1.0) * np.log1p(k / (k + 1.0) * q)
     )
+
+
+@inner
+def _log_more(state, slot):
+    """log |S + R| - log |S|, given the factor of S + R in scratch."""
+    log_det = 0.0
+    for a in range(state.mean.shape[1]):
+        log_det += 2.0 * np.log(state.matrix[a, a])
+    return log_det - state.log_det[slot]
 
 
 @implements(fill_gaps, WishartState)
@@ -270,9 +336,10 @@ def _fill_gaps(rng, rows, i, state, slot):
 
 @inner
 def _condition_on_observed(rows, i, state, slot):
-    """Factor S with the observed columns first; leave order, whitened cells and factor in scratch.
+    """Factor S + R with the observed columns first; leave order, whitened cells and factor in scratch.
 
-    Returns the number of observed cells, their squared distance and the log determinant of their block.
+    R is 0 at the others. Returns the number of observed cells, their squared distance and the log determinant of their
+    block.
     """
     d = state.mean.shape[1]
     order, white, matrix = state.work[0], state.work[1], state.matrix
@@ -289,6 +356,8 @@ def _condition_on_observed(rows, i, state, slot):
             p, r = int(order[a]), int(order[b])
             second = state.stats[slot, 1 + d + p * d + r]
             matrix[a, b] = state.scale[p, r] + second - k * state.mean[slot, p] * state.mean[slot, r]
+    for a in range(n_observed):
+        matrix[a, a] += state.rounding[int(order[a])]
     cholesky_in_place(matrix)
     q, log_det = 0.0, 0.0
     for a in range(n_observed):

@@ -3,7 +3,9 @@
 With n observed cells the mean's posterior precision is P = 1/t2 + n/s2 and its mean m = sum x / (s2 P)
 (cells stored relative to m0). The predictive of w copies of a cell, with P' = P + w/s2, is
 
-    (2 pi s2)^(-w/2) (P/P')^(1/2) exp(-(P w / (2 s2 P')) (x - m)^2).
+    (2 pi s2)^(-w/2) (P/P')^(1/2) exp(-(P w / (2 s2 P')) (x - m)^2 - w r / (2 s2)),
+
+r the rounding of the column (`partita.families.algebra.moments`).
 """
 
 from collections.abc import Sequence
@@ -22,6 +24,7 @@ from partita.families.algebra.moments import (
     diagonal,
     gaussian_log_likelihood,
     moments,
+    no_rounding,
     normal_log_likelihood,
     numeric_rows,
     possible_moments,
@@ -53,7 +56,7 @@ class KnownVarianceState(NamedTuple):
     precision: np.ndarray  # (slots, d) P
     constant: np.ndarray  # (slots, 2, d) constant of the log predictive for w = 1, -1
     slope: np.ndarray  # (slots, 2, d) factor of (x - m)^2 in it
-    hyper: np.ndarray  # (2, d) 1/s2, 1/t2
+    hyper: np.ndarray  # (3, d) 1/s2, 1/t2, r
 
 
 class NormalKnownVariance(NormalColumns, Conjugate):
@@ -62,16 +65,24 @@ class NormalKnownVariance(NormalColumns, Conjugate):
     title: ClassVar[str] = "known-variance Gaussian"
     kind: ClassVar[Kind] = "numeric"
 
-    def __init__(self, mean: np.ndarray, variance: np.ndarray, mean_variance: np.ndarray, columns: np.ndarray):
+    def __init__(
+        self,
+        mean: np.ndarray,
+        variance: np.ndarray,
+        mean_variance: np.ndarray,
+        columns: np.ndarray,
+        rounding: np.ndarray | None = None,
+    ):
         self.mean = mean
         self.variance = variance
         self.mean_variance = mean_variance
         self.columns = columns
+        self.rounding = no_rounding(rounding, mean.shape[0])
 
     @classmethod
     def joined(cls, blocks: Sequence["NormalKnownVariance"]) -> list["NormalKnownVariance"]:
         """One model, column after column."""
-        return [cls(**joined_options(blocks, "mean", "variance", "mean_variance"))]
+        return [cls(**joined_options(blocks, "mean", "variance", "mean_variance", "rounding"))]
 
     def rows(self, table: Table) -> NumericRows:
         """Cells relative to the prior mean."""
@@ -86,12 +97,12 @@ class NormalKnownVariance(NormalColumns, Conjugate):
             precision=np.zeros((n_slots, d)),
             constant=np.zeros((n_slots, 2, d)),
             slope=np.zeros((n_slots, 2, d)),
-            hyper=np.stack([1.0 / self.variance, 1.0 / self.mean_variance]),
+            hyper=np.stack([1.0 / self.variance, 1.0 / self.mean_variance, self.rounding]),
         )
 
     def suffstats(self, rows: NumericRows, resp: np.ndarray) -> np.ndarray:
         """Observed weight, sum and sum of squares of every column."""
-        return moments(rows, resp)
+        return moments(rows, resp, self.rounding)
 
     def possible(self, stats: np.ndarray) -> np.ndarray:
         """No negative weight, and squares that have the sums."""
@@ -114,7 +125,7 @@ class NormalKnownVariance(NormalColumns, Conjugate):
 
     def log_predictive_by_column(self, rows: NumericRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Normal terms of independent columns."""
-        return independent_terms(rows.x, self._predictive(stats))
+        return independent_terms(rows.x, self._predictive(stats), -0.5 * self.rounding / self.variance)
 
     def profile(self, stats: np.ndarray, shares: np.ndarray) -> list[ColumnProfile]:
         """Normal means; the standard deviation is known."""
@@ -164,19 +175,21 @@ class NormalKnownVariance(NormalColumns, Conjugate):
 
     def log_likelihood(self, rows: NumericRows, params: np.ndarray) -> np.ndarray:
         """Normal columns."""
-        return normal_log_likelihood(rows.x, params, self._deviations(params))
+        return normal_log_likelihood(rows.x, params, self._deviations(params), self.rounding)
 
     def log_likelihood_by_column(self, rows: NumericRows, params: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Normal terms of independent columns."""
-        return independent_terms(rows.x, Normal(params, self._deviations(params)))
+        lost = -0.5 * self.rounding / self.variance
+        return independent_terms(rows.x, Normal(params, self._deviations(params)), lost)
 
     def _deviations(self, params: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.sqrt(self.variance), params.shape)
 
     def expected_params(self, stats: np.ndarray) -> ExpectedNormal:
-        """Columns N(m, s2) and offsets -1 / (2 s2 P) of their log densities."""
+        """Columns N(m, s2) and offsets -(1 / P + r) / (2 s2) of their log densities."""
         _, _, precision, mean = self._posterior(stats)
-        return ExpectedNormal(mean, self._deviations(mean), -0.5 / (self.variance * precision))
+        offset = -0.5 / (self.variance * precision) - 0.5 * self.rounding / self.variance
+        return ExpectedNormal(mean, self._deviations(mean), offset)
 
     def prior_divergence(self, stats: np.ndarray) -> np.ndarray:
         """Normal means of every column."""
@@ -212,13 +225,13 @@ def _constant(state, slot, j, w):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     known, before = state.hyper[0, j], state.precision[slot, j]
     after = state.hyper[1, j] + (state.stats[slot, j] + w) * known  # never 0, however weak the prior
-    constant = -0.5 * w * (LOG_2PI - np.log(known)) + 0.5 * np.log(before / after)
+    constant = -0.5 * w * (LOG_2PI - np.log(known) + state.hyper[2, j] * known) + 0.5 * np.log(before / after)
     return constant, 0.5 * before * w * known / after
 
 
 @implements(add, KnownVarianceState)
 def _add(rows, i, w, state, slot):
-    add_moments(state.stats[slot], rows.x[i], w)
+    add_moments(state.stats[slot], rows.x[i], w, state.hyper[2])
     refresh(state, slot)
 
 

@@ -88,9 +88,16 @@ def _mapping(content: Mapping[str, Any]) -> dict[Any, Any]:
     pairs = content["mapping"]
     if not (isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)):
         raise ValueError("a mapping among the options does not consist of pairs")
-    if any(isinstance(key, dict | list) for key, _ in pairs):
+    return {_key(key): from_json(item) for key, item in pairs}
+
+
+def _key(content: Any) -> Any:
+    """A name, a number, or a tuple of these."""
+    parts = content["list"] if isinstance(content, dict) and content.keys() == {"list"} else None
+    key = tuple(parts) if isinstance(parts, list) else content
+    if any(isinstance(part, dict | list) for part in (key if isinstance(key, tuple) else (key,))):
         raise ValueError("a key of a mapping among the options is no name and no number")
-    return {key: from_json(item) for key, item in pairs}
+    return key
 
 
 _FORMS = {"array": _array, "list": _list, "mapping": _mapping}

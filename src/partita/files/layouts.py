@@ -24,6 +24,12 @@ def _is_cell(value: Any) -> bool:
     return isinstance(value, str | bool) or _is_number(value)
 
 
+def _is_missing_pair(value: Any) -> bool:
+    if not (isinstance(value, list) and len(value) == 2):
+        return False
+    return (value[0] is None or _is_text(value[0])) and (_is_text(value[1]) or _is_number(value[1]))
+
+
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
@@ -95,7 +101,55 @@ def estimator_fields(kind: str) -> tuple[Field, ...]:
             "a positive number",
             lambda value: _is_number(value) and value > 0,
         ),
+        Field(
+            f"{kind}.schema.columns[].step",
+            "a number of at least 0: what its numbers were recorded in",
+            lambda value: _is_number(value) and value >= 0,
+            required=False,
+        ),
+        Field(
+            f"{kind}.schema.columns[].unit",
+            "days or seconds where its numbers are times, otherwise empty",
+            lambda value: value in ("", "days", "seconds"),
+            required=False,
+        ),
+        Field(
+            f"{kind}.schema.columns[].since",
+            "of dates the ISO text of the one that they are counted from, otherwise empty",
+            _is_text,
+            required=False,
+        ),
+        Field(
+            f"{kind}.schema.columns[].written",
+            "text: how dates or numbers were written that came as text, otherwise empty",
+            _is_text,
+            required=False,
+        ),
+        Field(
+            f"{kind}.schema.columns[].guessed",
+            "whether its kind was neither that of its values nor told",
+            lambda value: isinstance(value, bool),
+            required=False,
+        ),
+        Field(
+            f"{kind}.schema.columns[].offset",
+            "a number of at least 0: what is added to positive numbers before the log",
+            lambda value: _is_number(value) and value >= 0,
+            required=False,
+        ),
+        Field(
+            f"{kind}.schema.columns[].small",
+            "a number of at least 0: the tenth percentile of positive numbers, offset included",
+            lambda value: _is_number(value) and value >= 0,
+            required=False,
+        ),
         Field(f"{kind}.schema.dropped", "a list of names", _are_different),
+        Field(
+            f"{kind}.schema.missing",
+            "a list of pairs: a name or null, and the text or finite number that stands for a missing cell",
+            lambda value: isinstance(value, list) and all(map(_is_missing_pair, value)),
+            required=False,
+        ),
         Field(
             f"{kind}.origin.library",
             "pandas, polars, pyarrow or null",
@@ -149,6 +203,7 @@ MIXTURE = Layout(
             lambda value: value in (1, 2) and isinstance(value, int) and not isinstance(value, bool),
             required=False,
         ),
+        Field("mixture.family", "an object: the family that was fitted", _is_object, required=False),
         Field("mixture.notes", "an object: what the engine notes, see below", _is_object, required=False),
         Field(
             "mixture.grouping", "an object or null", lambda value: value is None or _is_object(value), required=False

@@ -20,8 +20,9 @@ class ComponentParameters(NamedTuple):
     ----------
     weights : (K,) array
     means : (K, d) array
-        Of the d numeric columns, in the units of the table.
+        Of the d numeric columns, in the units of the table; of positive columns medians, exp(mean of logs) - offset.
     covariances : (K, d, d) array
+        In the units of the table; of positive columns those of the logs.
     rates : (K, q) array
         Expected counts of the q columns of counts.
     shares : dict

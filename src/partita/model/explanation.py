@@ -13,6 +13,7 @@ from partita.model.model import Model
 from partita.model.predictive import Clusters
 from partita.table import Table
 from partita.table.schema import Schema
+from partita.table.source import warn_of_extra
 from partita.wording import count_of, name_some, printable
 
 SHOWN_COLUMNS = 10
@@ -168,9 +169,7 @@ def _in_order(given: Mapping[str, Any], names: tuple[str, ...]) -> list[Any]:
         raise ValueError(
             f"The row lacks columns seen in fit: {name_some(absent, len(absent))}. A missing cell is given as None."
         )
-    extra = [name for name in given if name not in names]
-    if extra:
-        raise ValueError(f"The row has columns not seen in fit: {name_some(extra, len(extra))}. Leave them out.")
+    warn_of_extra(list(given), names)
     return [given[name] for name in names]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from partita.families.profiles import ColumnProfile, IntervalEstimate
 from partita.model.model import Model
 from partita.model.predictive import Clusters
+from partita.table.dates import date_words
 from partita.table.schema import Column
 from partita.table.units import from_standard
 
@@ -21,7 +22,9 @@ def profile(model: Model, clusters: Clusters, labels: np.ndarray) -> dict[str, n
     ``share`` are posterior estimates (of ``sd`` the median), each with the ends ``_low`` and ``_high`` of its 95 %
     equal-tailed credible interval; ``relevance`` is how many nats per row the column contributes to telling the
     cluster from the rest. ``n_observed`` is the weight of the cluster's observed cells. What does not apply is nan, or
-    None in ``category``, which holds text.
+    None in ``category``, which holds text. ``mean`` of a column of dates is a date as ISO text, and its ``sd`` a number
+    of days or seconds. ``mean`` of a positive column is the median, exp(mean of the logs) - offset, and its ``sd`` the
+    factor exp(sd of the logs): two thirds of the group lie between the median divided and multiplied by it.
 
     Parameters
     ----------
@@ -43,7 +46,8 @@ def profile(model: Model, clusters: Clusters, labels: np.ndarray) -> dict[str, n
 def cluster_means(model: Model, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Weighted means (K, columns) of the observed cells of every cluster of a numeric table, in the user's units.
 
-    Columns are all that came in: a constant one has its value. nan where a cluster has no observed cell.
+    Columns are all that came in: a constant one has its value. nan where a cluster has no observed cell. Dates are days
+    or seconds since the first; of positive columns these are geometric means, exp(mean of log(x + offset)) - offset.
     """
     table, weights = model.table, model.row_weights
     observed = ~np.isnan(table.numeric)
@@ -52,8 +56,9 @@ def cluster_means(model: Model, labels: np.ndarray, n_clusters: int) -> np.ndarr
         total = np.bincount(labels[seen], weights[seen], n_clusters)
         sums = np.bincount(labels[seen], weights[seen] * table.numeric[seen, j], n_clusters)
         np.divide(sums, total, out=means[:, j], where=total > 0)
-    nothing = np.empty((n_clusters, 0), dtype=np.int64)
-    return np.column_stack(list(table.decode(means, nothing, nothing).values()))
+    units = dict(zip((column.name for column in table.schema.numeric), table.to_units(means).T))
+    constant = {column.name: np.full(n_clusters, column.center) for column in table.schema.columns}
+    return np.column_stack(list((constant | units).values()))
 
 
 def _observed_weight(model: Model, labels: np.ndarray, n_clusters: int) -> dict[str, np.ndarray]:
@@ -93,4 +98,7 @@ def _in_units(column: Column, name: str, estimate: IntervalEstimate) -> Iterable
     block = np.stack(estimate)[:, :, None]
     if column.kind == "count":
         return block
-    return from_standard(block, [column]) if name == "mean" else block * column.scale
+    if name == "sd":
+        return np.exp(block * column.scale) if column.kind == "positive" else block * column.scale
+    means = from_standard(block, [column])
+    return date_words(means, column) if column.kind == "date" else means

@@ -20,7 +20,7 @@ def table_of(X: Any) -> tuple[Table, np.ndarray]:
         return X._model.table, X._model.row_weights
     if np.ndim(X) == 1 and not isinstance(X, Table):
         X = X.to_frame() if hasattr(X, "to_frame") else np.asarray(X)[:, None]
-    table = Table.read(X, standardize=False)
+    table = Table.read(X, standardize=False, guess_types=False)
     return table, np.ones(table.n_rows)
 
 

@@ -15,6 +15,7 @@ from partita.plots.clusters import MOST_ROWS
 from partita.plots.ellipses import draw_ellipses
 from partita.plots.objective_path import objective_in_words
 from partita.plots.rows import spread
+from partita.table import Column
 from partita.wording import printable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ PANELS_PER_LINE = 2
 
 @dataclass(frozen=True)
 class EMIterationsData:
-    """What one panel shows, in the units of the table.
+    """What one panel shows, in the units of the table, of positive columns in logs.
 
     Attributes
     ----------
@@ -102,21 +103,27 @@ def em_iterations_data(
         raise ValueError(f"em_iterations draws ellipses, which need two numeric columns; got {', '.join(chosen)} only.")
     _require_columns(records, names)
     pair = [names.index(name) for name in chosen]
-    cells = table.to_units(table.numeric)
+    fitted_columns = (table_of(fitted)[0] if hasattr(fitted, "iterations_") else table).schema.numeric
+    cells = _logs(table.to_units(table.numeric), fitted_columns)
     complete = np.flatnonzero(~np.isnan(cells[:, pair]).any(axis=1))
     if complete.size == 0:
         raise ValueError(f"No row has a cell in both columns {chosen[0]!r} and {chosen[1]!r}: choose other columns.")
     cells = cells[complete[spread(np.zeros(complete.size, int), np.array([complete.size]), most_rows)]]
+    means = [_logs(record.means, fitted_columns) for record in records]
     only_numbers = len(table.schema.used) == len(names)
     return tuple(
         EMIterationsData(
             number=int(i) + 1,
             objective=float(records[i].objective),
-            columns=chosen,
+            columns=tuple(
+                f"log {name}" if fitted_columns[names.index(name)].kind == "positive" else name for name in chosen
+            ),
             points=cells[:, pair],
-            responsibilities=_responsibilities(records[i], cells if only_numbers else np.full_like(cells, np.nan)),
+            responsibilities=_responsibilities(
+                records[i], means[i], cells if only_numbers else np.full_like(cells, np.nan)
+            ),
             weights=np.asarray(records[i].weights),
-            means=np.asarray(records[i].means)[:, pair],
+            means=means[i][:, pair],
             covariances=np.asarray(records[i].covariances)[:, pair][:, :, pair],
         )
         for i in np.unique(np.geomspace(1, len(records), min(n_panels, len(records))).round().astype(int)) - 1
@@ -162,7 +169,7 @@ def em_iterations(
     >>> rows = [[0, 0], [1, 2], [2, 1], [2, 3], [6, 7], [7, 6], [7, 8], [9, 8]]
     >>> model = Mixture(engine=EM(keep_iterations=True), n_clusters=2, random_state=0).fit(rows)
     >>> em_iterations(model)[0].get_title("left")
-    'Iteration 1: log posterior density -30.5'
+    'Iteration 1: log posterior density -31.0'
     """
     data = em_iterations_data(fitted, X, columns, n_panels=n_panels)
     panels = _panels(len(data)) if axes is None else np.ravel(np.asarray(axes, dtype=object))
@@ -205,12 +212,21 @@ def _mixed_colors(data: EMIterationsData) -> np.ndarray:
     return np.where(np.isnan(mixed), to_rgb(NOT_KNOWN), np.clip(mixed, 0.0, 1.0))
 
 
-def _responsibilities(record: Any, cells: np.ndarray) -> np.ndarray:
+def _logs(values: Any, columns: Sequence[Column]) -> np.ndarray:
+    """Values (..., d) in the user's units with log(x + offset) in positive columns: components are ellipses there."""
+    found = np.array(values, dtype=np.float64)
+    for j, column in enumerate(columns):
+        if column.kind == "positive":
+            found[..., j] = np.log(found[..., j] + column.offset)
+    return found
+
+
+def _responsibilities(record: Any, means: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """(m, K), nan for rows with a missing cell."""
     log_joint = np.empty((len(cells), len(record.weights)))
     with np.errstate(divide="ignore"):
         log_weights = np.log(record.weights)
-    for k, (mean, covariance) in enumerate(zip(record.means, record.covariances)):
+    for k, (mean, covariance) in enumerate(zip(means, record.covariances)):
         root = np.linalg.cholesky(covariance)
         away = solve_triangular(root, (cells - mean).T, lower=True, check_finite=False)
         log_joint[:, k] = log_weights[k] - np.log(np.diag(root)).sum() - 0.5 * (away**2).sum(axis=0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from partita.families.automatic import family_from
+from partita.families.automatic import family_from, guessing, positive_columns
 from partita.families.base import Conjugate
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes
 from partita.posterior.posterior import Posterior
@@ -95,7 +95,7 @@ def _concentrations(prior: Prior, posterior: Posterior) -> np.ndarray:
 
 def _model(posterior: Posterior, family: Any, table: Any) -> tuple[Conjugate, Any]:
     """The likelihood, its open numbers filled in from the rows that some draw labels, and all rows as it reads them."""
-    read = Table.read(table)
+    read = Table.read(table, guess_types=guessing(True, family), **positive_columns(family))
     if read.n_rows != posterior.n_objects:
         raise ValueError(f"The table has {read.n_rows} rows and the draws {posterior.n_objects} objects.")
     taught = (posterior.draws >= 0).any(axis=0)

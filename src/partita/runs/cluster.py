@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from partita.runs import options
 from partita.runs.command import carry_out_words, command
 from partita.runs.console import collecting
-from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, refuse_unknown, set_aside
+from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, set_aside
 from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
 
 if TYPE_CHECKING:
@@ -33,7 +33,24 @@ def cluster(
     ] = None,
     types: Annotated[
         list[str] | None,
-        typer.Option(help="Types that the values do not show: zip=categorical,visits=count (or numeric)."),
+        typer.Option(
+            help="Types that the values do not show: zip,area=categorical,visits=count (or numeric, positive, date,"
+            " month-first); names may be patterns: 'item_*=categorical'."
+        ),
+    ] = None,
+    guess_types: Annotated[
+        bool,
+        typer.Option(
+            "--guess-types/--no-guess-types",
+            help="Whether numbers that look like codes (0 and 1; few whole numbers) are read as categories, and those"
+            " with a long tail as positive numbers.",
+        ),
+    ] = True,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What stands for a missing cell besides an empty one: -999,unknown, or age=-999 in one column."
+        ),
     ] = None,
     ignore: options.Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
@@ -74,10 +91,10 @@ def cluster(
 ) -> None:
     """Find the groups in a table and write them to a folder.
 
-    Numbers are numeric columns, text is categorical, empty cells are missing. Writes labels.csv (id or row
-    number from 0, label, confidence, runner-up), summary.json, profile.csv (what is typical of every group),
-    posterior.partita (all draws and the model, for 'partita predict') and coclustering.png. While it samples,
-    Ctrl-C stops early and keeps what was drawn.
+    Numbers are numeric columns, dates count days or seconds, text is categorical, empty cells are missing. Writes
+    labels.csv (id or row number from 0, label, confidence, runner-up), summary.json, profile.csv (what is typical of
+    every group), posterior.partita (all draws and the model, for 'partita predict') and coclustering.png. While it
+    samples, Ctrl-C stops early and keeps what was drawn.
 
     Example: partita cluster customers.csv --id customer --types zip=categorical
     """
@@ -93,6 +110,8 @@ class ClusterRequest(FitRequest):
 
     table: Path
     types: Mapping[str, str]
+    guess_types: bool = True
+    missing: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     id: str | None = None
     prior: str | None = None
@@ -122,15 +141,27 @@ class ClusterRequest(FitRequest):
     def read(self) -> Input:
         """Read the file, learn its columns, and check the options of the model."""
         from partita.table import Origin, Table, read_file
+        from partita.table.column_keys import refuse_strange_keys
 
+        missing = options.missing_of(self.missing)
         with collecting() as said:
-            names_rows = () if self.id is None else (self.id,)
-            frame = read_file(self.table, column_types=self.types, text=names_rows, max_unpacked=self.max_unpacked)
-            for column in self.types:
-                refuse_unknown("--types", column, frame.column_names)
+            frame = read_file(
+                self.table,
+                column_types=self.types,
+                missing=missing,
+                text=() if self.id is None else (self.id,),
+                max_unpacked=self.max_unpacked,
+            )
+            refuse_strange_keys("--types", self.types, frame.column_names, table="the table")
+            refuse_strange_keys("--missing", missing, frame.column_names, table="the table")
             kept, ids = set_aside(frame, self.id, self.ignore)
-            types = {name: kind for name, kind in self.types.items() if name in kept.column_names}
-            table = Table.read(kept, column_types=types)
+            names = kept.column_names
+            table = Table.read(
+                kept,
+                column_types=_of(names, self.types),
+                guess_types=self.guess_types,
+                missing=_of(names, missing),
+            )
         model = self.mixture_for(table.n_rows, int(table.empty_rows.sum()))
         return Input(self, replace(table, origin=Origin()), ids, said, model)
 
@@ -187,15 +218,15 @@ class ClusterRequest(FitRequest):
 
     def sections(self, answer: Fit) -> list[Section]:
         """Groups, what is typical of each, and how it ended."""
-        from partita.runs.column_words import describe_groups
-        from partita.runs.columns import columns_of
+        from partita.runs.column_words import covariance_of, describe_drivers, describe_family, describe_groups, drivers
+        from partita.runs.columns import DIGITS, columns_of
         from partita.runs.groups import fitted_groups
         from partita.runs.words import how_it_ended
 
-        schema = answer.input.table.schema
-        typical = []
+        schema, family = answer.input.table.schema, answer.model.family_
+        typical = describe_family(family) if len(schema.numeric) > 1 else []
         if answer.model.n_clusters_ > 1:
-            typical = ["", "What is typical of each group (in brackets: all rows):"]
+            typical += [describe_drivers(answer.model), "", "What is typical of each group (in brackets: all rows):"]
             typical += [f"  {line}" for line in describe_groups(answer)]
         return [
             fitted_groups(answer),
@@ -203,6 +234,17 @@ class ClusterRequest(FitRequest):
             how_it_ended(
                 answer,
                 columns={column.name: column.kind for column in schema.used},
+                guessed=[column.name for column in schema.used if column.guessed],
+                steps={column.name: column.step for column in schema.numeric if column.step > 0.0},
+                covariance=covariance_of(family) if schema.numeric else None,
+                drivers={name: round(share, DIGITS) for name, share in drivers(answer.model).items()},
                 dropped=list(schema.dropped),
             ),
         ]
+
+
+def _of(names: list[str], content: Mapping[Any, Any]) -> dict[Any, Any]:
+    """What an option says of these columns, or of all."""
+    from partita.table.column_keys import columns_meant
+
+    return {key: value for key, value in content.items() if key is None or columns_meant(key, names)}

@@ -1,16 +1,24 @@
 """The columns of a table in plain words: what they hold, and what is typical of each group."""
 
+from typing import Any
+
 import numpy as np
 
+from partita.families import Family, Mixed
+from partita.families.mixed import DEFAULTS
 from partita.mixture import Mixture
 from partita.runs.columns import columns_of
 from partita.runs.fits import Fit, Input
 from partita.runs.words import MOST_GROUPS, missing_in_words, short, some
-from partita.table import Table
+from partita.table import Column, Table
+from partita.table.dates import date_words
+from partita.table.units import from_standard
 from partita.wording import count_of
 
 COLUMNS_PER_GROUP = 3
 LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
+NOTABLE_STEP = 0.05  # standard deviations of its column that make a step worth naming
+MOST_DRIVERS = 5
 FEW_VALUES = 10  # of whole numbers, which may be codes,
 LARGEST_CODE = 1e6  # unless they are larger
 
@@ -21,19 +29,35 @@ def describe_input(given: Input) -> list[str]:
     n_missing = int(np.isnan(table.numeric).sum() + (table.codes < 0).sum() + (table.counts < 0).sum())
     gaps = missing_in_words(n_missing, table.n_rows * len(schema.used), "cell")
     lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(len(schema.used), 'column')}, {gaps}."]
+    empty = [c.name for c in schema.columns if schema.drops(c.name) and _holds_nothing(c)]
     kinds = {
-        "numbers": [short(column.name) for column in schema.numeric],
+        "numbers": [short(column.name) for column in schema.numeric if column.kind == "numeric"],
+        "positive numbers (log-normal)": [short(column.name) for column in schema.numeric if column.kind == "positive"],
+        "dates": _spans(table),
         "categories": [f"{short(column.name)} ({len(column.levels)})" for column in schema.categorical],
         "counts": [short(column.name) for column in schema.counts],
-        "constant, left out": list(schema.dropped),
+        "constant, left out": [name for name in schema.dropped if name not in empty],
+        "without any value, left out": empty,
         "ignored": list(request.ignore),
         "names the rows": [request.id] if request.id else [],
     }
     lines += [f"  {kind}: {some(names)}" for kind, names in kinds.items() if names]
+    steps = {c.name: c.step for c in schema.numeric if (12.0 * c.rounding) ** 0.5 >= NOTABLE_STEP and c.kind != "date"}
+    if steps:
+        said = [f"{short(name)} {step:g}" for name, step in steps.items()]
+        lines.append(f"  recorded in steps: {some(said)}")
+    for kind, words in (("categorical", "categories, though they are numbers"), ("positive", "positive numbers")):
+        guessed = [short(column.name) for column in schema.used if column.guessed and column.kind == kind]
+        if guessed:
+            lines.append(f"  read as {words}: {some(guessed)}; otherwise --types NAME=numeric")
     codes = _maybe_codes(table)
     if codes:
         lines.append(f"  whole numbers with few values: {some(codes)}; if they are codes, --types NAME=categorical")
     return lines
+
+
+def _holds_nothing(dropped: Column) -> bool:
+    return not dropped.levels if dropped.kind == "categorical" else bool(np.isnan(dropped.center))
 
 
 def describe_groups(fit: Fit) -> list[str]:
@@ -48,7 +72,45 @@ def describe_groups(fit: Fit) -> list[str]:
     return lines if left <= 0 else [*lines[:MOST_GROUPS], f"and {count_of(left, 'group')} more: see profile.csv"]
 
 
-def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[list[str]]:
+def describe_family(family: Family) -> list[str]:
+    """Whether numeric columns vary together within groups, where there is a choice."""
+    covariance = covariance_of(family)
+    words = {
+        "full": "Within groups the numbers depend on each other (full covariance).",
+        "diag": "Within groups the numbers are taken as independent of each other (diagonal covariance).",
+    }
+    return [words[covariance]] if covariance in words else []
+
+
+def covariance_of(family: Family) -> str | None:
+    """That of all numeric columns; None where there is none, or several."""
+    if isinstance(family, Mixed):
+        family = (family.families or {}).get("numeric", DEFAULTS["numeric"])
+    return getattr(family, "covariance", None)
+
+
+def drivers(model: Mixture) -> dict[str, float]:
+    """Every column's share of what tells groups apart, the largest first: nats per row, groups by their sizes."""
+    profile = columns_of(model.profile_)
+    sizes = np.bincount(model.labels_, minlength=model.n_clusters_) / len(model.labels_)
+    nats: dict[str, float] = {}
+    seen: set[tuple[int, str]] = set()
+    for k, column, relevance in zip(profile["cluster"], profile["column"], profile["relevance"]):
+        if (k, column) not in seen:  # of a categorical column one row per category
+            seen.add((k, column))
+            nats[column] = nats.get(column, 0.0) + float(sizes[k] * relevance)
+    total = sum(nats.values())
+    ranked = sorted(nats.items(), key=lambda item: -item[1])
+    return {column: value / total if total > 0.0 else 0.0 for column, value in ranked}
+
+
+def describe_drivers(model: Mixture) -> str:
+    """The columns that tell groups apart most, each with its share."""
+    said = [f"{short(column)} {share:.0%}" for column, share in list(drivers(model).items())[:MOST_DRIVERS]]
+    return f"What tells the groups apart: {', '.join(said)}."
+
+
+def _facts(model: Mixture, everywhere: dict[tuple[str, str], Any]) -> list[list[str]]:
     """The most relevant columns of every cluster in words."""
     profile = columns_of(model.profile_)
     chosen: list[dict[str, tuple[float, float, str]]] = [{} for _ in range(model.n_clusters_)]
@@ -68,25 +130,47 @@ def _facts(model: Mixture, everywhere: dict[tuple[str, str], float]) -> list[lis
     return [[words for _, _, words in facts[:COLUMNS_PER_GROUP]] for facts in ranked]
 
 
-def _overall(table: Table) -> dict[tuple[str, str], float]:
-    """The mean over a column's observed cells, by (column, ""), or the share of a category, by (column, category)."""
+def _overall(table: Table) -> dict[tuple[str, str], Any]:
+    """The mean over a column's observed cells, by (column, ""), or the share of a category, by (column, category).
+
+    The mean of dates is a date as text, and of positive numbers it is that of their logs, turned back.
+    """
     numbers = dict(zip((column.name for column in table.schema.numeric), table.to_units(table.numeric).T))
     numbers |= {column.name: np.where(x < 0, np.nan, x) for column, x in zip(table.schema.counts, table.counts.T)}
     whole = {(name, ""): float(np.nanmean(x)) for name, x in numbers.items() if not np.isnan(x).all()}
+    for j, column in enumerate(table.schema.numeric):
+        if column.kind == "positive" and (column.name, "") in whole:
+            whole[column.name, ""] = float(from_standard(np.nanmean(table.numeric[:, [j]], axis=0), [column])[0])
+        if column.kind == "date" and (column.name, "") in whole:
+            whole[column.name, ""] = date_words(np.array([whole[column.name, ""]]), column)[0]
     for column, codes in zip(table.schema.categorical, table.codes.T):
         sizes = np.bincount(codes[codes >= 0], minlength=len(column.levels))
         whole |= {(column.name, str(level)): size / sizes.sum() for level, size in zip(column.levels, sizes)}
     return whole
 
 
-def _number(value: float) -> str:
+def _spans(table: Table) -> list[str]:
+    """Every column of dates with its first and last one."""
+    spans = []
+    for column, x in zip(table.schema.numeric, table.to_units(table.numeric).T):
+        if column.kind == "date" and not np.isnan(x).all():
+            first, last = date_words(np.array([np.nanmin(x), np.nanmax(x)]), column)
+            spans.append(f"{short(column.name)} ({first} to {last})")
+    return spans
+
+
+def _number(value: float | str) -> str:
+    if isinstance(value, str):  # a date
+        return value
     return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
 
 
 def _maybe_codes(table: Table) -> list[str]:
-    """Numeric columns with few values, all of them whole."""
+    """Numeric columns with few values, all of them whole; dates and durations are no codes."""
     found = []
     for column, cells in zip(table.schema.numeric, table.to_units(table.numeric).T):
+        if column.unit:
+            continue
         seen = cells[np.abs(cells) < LARGEST_CODE]
         values = np.unique(seen.round(9))  # units and back may cost the last digit
         all_small = len(seen) == np.count_nonzero(~np.isnan(cells))

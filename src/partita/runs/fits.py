@@ -1,6 +1,8 @@
 """What `partita cluster` and `partita consensus` share: a file that is read, and a model that is fitted to it."""
 
 import time
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -162,6 +164,7 @@ def set_aside(frame: "pa.Table", id: str | None, ignore: Iterable[str]) -> "tupl
     if id is not None:
         refuse_unknown("--id", id, frame.column_names)
         ids = frame.column(id).to_pylist()
+        _warn_of_repeated_ids(id, ids)
     for column in ignore:
         refuse_unknown("--ignore", column, frame.column_names)
     left_out = {id, *ignore}
@@ -169,6 +172,20 @@ def set_aside(frame: "pa.Table", id: str | None, ignore: Iterable[str]) -> "tupl
     if not kept:
         raise ValueError("--id and --ignore leave no column to cluster by: name fewer columns.")
     return frame.select(kept), ids
+
+
+def _warn_of_repeated_ids(id: str, ids: list[Any]) -> None:
+    from partita.wording import count_of, name_some
+
+    repeated = {name: n for name, n in Counter(ids).items() if n > 1 and name is not None}
+    if repeated:
+        name = "names" if len(repeated) == 1 else "name"
+        warnings.warn(
+            f"{count_of(len(repeated), 'id')} of column {id!r} {name} several rows, {sum(repeated.values())} in all "
+            f"({name_some(repeated, len(repeated))}): 'partita explain' takes such a row by its --number.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def refuse_unknown(option: str, column: str, columns: list[str]) -> None:

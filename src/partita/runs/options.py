@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -58,15 +58,45 @@ def words_of(values: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def types_of(values: Sequence[str] | None) -> dict[str, str]:
-    """Kinds by column from items like ``zip=categorical``; what is after the last ``=`` is the kind."""
+    """Kinds by column or pattern from items like ``zip=categorical``; what is after the last ``=`` is the kind.
+
+    Columns without a kind have that of the next one that has: ``zip,area=categorical``.
+    """
     types: dict[str, str] = {}
-    for item in words_of(values):
-        column, equals, kind = item.rpartition("=")
-        if not equals or not column.strip():
-            raise ValueError(f"--types takes COLUMN=TYPE, for example zip=categorical; got {item!r}.")
-        if types.setdefault(column.strip(), kind.strip()) != kind.strip():
-            raise ValueError(f"--types gives column {column.strip()!r} two types: name it once.")
+    for value in values or ():
+        waiting: list[str] = []
+        for item in words_of([value]):
+            column, equals, kind = item.rpartition("=")
+            waiting.append(column.strip() if equals else item)
+            if equals:
+                _give_type(types, waiting, kind.strip(), item)
+                waiting = []
+        if waiting:
+            _refuse_type(waiting[-1])
     return types
+
+
+def _give_type(types: dict[str, str], columns: list[str], kind: str, item: str) -> None:
+    for column in columns:
+        if not column:
+            _refuse_type(item)
+        if types.setdefault(column, kind) != kind:
+            raise ValueError(f"--types gives column {column!r} two types: name it once.")
+
+
+def _refuse_type(item: str) -> NoReturn:
+    raise ValueError(f"--types takes COLUMN=TYPE, for example zip=categorical; got {item!r}.")
+
+
+def missing_of(words: Sequence[str]) -> dict[str | None, list[str]]:
+    """Values that stand for a missing cell by column, None for all, from ``-999`` and ``age=-999``."""
+    values: dict[str | None, list[str]] = {}
+    for word in words:
+        column, equals, value = (part.strip() for part in word.rpartition("="))
+        if equals and not (column and value):
+            raise ValueError(f"--missing takes VALUE or COLUMN=VALUE, for example -999 or age=-999; got {word!r}.")
+        values.setdefault(column or None, []).append(value)
+    return values
 
 
 def bytes_of(size: str | None) -> int | None:
@@ -112,6 +142,7 @@ def draws_of(value: str) -> int | str:
 _MEANINGS: Mapping[str, Callable[[Any], Any]] = {
     "types": types_of,
     "ignore": words_of,
+    "missing": words_of,
     "groups": partial(number_of, "--groups", names=("auto", "none")),
     "max_clusters": partial(number_of, "--max-clusters", names=("n",)),
     "draws": draws_of,

@@ -67,7 +67,8 @@ def read_text(content: bytes, shown: str) -> TextTable:
     _refuse_swallowed_lines(content, columns, shown)
     if len(columns[0]) == 1:
         raise ValueError(f"{shown} has a header but no rows. Add at least one row.")
-    return TextTable(_name_columns(header, shown), [column.slice(1) for column in columns], separator)
+    rows = [column.slice(1) for column in columns]
+    return TextTable(_name_columns(header, rows, shown), rows, separator)
 
 
 def _records(content: bytes, separator: str) -> Iterator[list[str]]:
@@ -120,14 +121,9 @@ def _parse(content: bytes, separator: str, n_columns: int, shown: str) -> "list[
     return [pa.concat_arrays(column.chunks) for column in table.columns]
 
 
-def _name_columns(header: list[str], shown: str) -> list[str]:
+def _name_columns(header: list[str], rows: "list[pa.Array]", shown: str) -> list[str]:
     names = [cell.strip() for cell in header]
-    if all(re.fullmatch(NUMBER, name) for name in names) and len(set(names)) == len(names) > 1:
-        warnings.warn(
-            f"The first line of {shown} holds numbers only and is taken as the header: write names above the rows.",
-            UserWarning,
-            stacklevel=2,
-        )
+    _doubt_header(names, rows, shown)
     unnamed = [j for j, name in enumerate(names) if not name]
     taken = set(names)
     for j in unnamed:
@@ -147,6 +143,35 @@ def _name_columns(header: list[str], shown: str) -> list[str]:
             stacklevel=2,
         )
     return names
+
+
+def _doubt_header(names: list[str], rows: "list[pa.Array]", shown: str) -> None:
+    """Warn of a first line that looks like a row, or refuse it where it cannot be a header.
+
+    It does where every cell is a number, or a value of its own column below; some must be numbers, or names repeat.
+    """
+    told = [(name, column) for name, column in zip(names, rows) if name]
+    others = [(name, column) for name, column in told if not re.fullmatch(NUMBER, name)]
+    repeated = len({name for name, _ in told}) < len(told)
+    if len(told) < 2 or (len(others) == len(told) and not repeated) or not all(_occurs(*cell) for cell in others):
+        return
+    if repeated:
+        raise ValueError(
+            f"The first line of {shown} looks like a row, and no two columns of a header may have one name: write "
+            "names above the rows."
+        )
+    what = "looks like a row" if others else "holds numbers only"
+    warnings.warn(
+        f"The first line of {shown} {what} and is taken as the header: write names above the rows.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _occurs(name: str, cells: "pa.Array") -> bool:
+    from pyarrow import compute as pc
+
+    return pc.any(pc.equal(pc.utf8_trim_whitespace(cells), name)).as_py() or False
 
 
 def _refuse_text(content: bytes, separator: str, n_columns: int, shown: str, reason: str) -> NoReturn:

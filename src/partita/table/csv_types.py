@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from partita.table.csv_text import NUMBER, TextTable
+from partita.table.number_text import read_numbers
 from partita.wording import declare
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 # What is known of a column beforehand: it holds numbers, categories (which may be numbers), or nothing but text.
 Wanted = Literal["numbers", "categories", "text"]
 
+DECIMAL_COMMA = b"partita.decimal_comma"
+"""In the metadata of a table whose numbers may have a decimal comma."""
 MISSING_WORDS = ("na", "n/a", "#n/a", "nan", "null", "none", "?", ".")
 """What stands for no value among numbers, in lower case."""
 _TRUTH_WORDS = ("true", "false")
@@ -31,7 +34,8 @@ def type_columns(text: TextTable, wanted: Mapping[str, Wanted]) -> "pa.Table":
     decimal comma too unless commas separate the cells; true and false in any case are bool; ISO dates and times are
     date32 or timestamps; all else is text as it stands. Among numbers the words NA, N/A, #N/A, NaN, null, None, ? and .
     are missing; among text only the empty cell is, since a category may be called NA. A number that starts with
-    a zero, 007, is a code and its column text. A column without any cell is float64.
+    a zero, 007, is a code and its column text. A column without any cell is float64. Numbers with thousands separators
+    or signs and dates in other orders stay text here: `Table.read` understands them.
 
     Columns wanted as "numbers" take codes as numbers and missing words as missing even beside text; columns wanted
     as "categories" keep the text of times, and of whole numbers beyond int64; "text" leaves all as it stands.
@@ -40,7 +44,8 @@ def type_columns(text: TextTable, wanted: Mapping[str, Wanted]) -> "pa.Table":
 
     decimal_comma = text.separator != ","
     columns = [_type_column(column, wanted.get(name), decimal_comma) for name, column in zip(text.names, text.columns)]
-    table = pa.table(columns, names=text.names)
+    metadata = {DECIMAL_COMMA: b"yes"} if decimal_comma else None
+    table = pa.table(columns, names=text.names, metadata=metadata)
     _warn_of_numbers_beside_text(table, wanted)
     return table
 
@@ -57,6 +62,9 @@ def _warn_of_numbers_beside_text(table: "pa.Table", wanted: Mapping[str, Wanted]
         is_code = pc.match_substring_regex(column, _CODE).fill_null(False)
         n_numbers, n_cells = pc.sum(is_number).as_py() or 0, len(column) - column.null_count
         if 2 * n_numbers <= n_cells or pc.any(is_code).as_py() or n_numbers == n_cells:
+            continue
+        cells = [cell for cell in column.unique().to_pylist() if cell and cell.strip().lower() not in MISSING_WORDS]
+        if read_numbers(cells) is not None:  # with thousands separators, say, which are understood later
             continue
         row = pc.and_(column.is_valid(), pc.invert(is_number)).index(True).as_py()
         warnings.warn(

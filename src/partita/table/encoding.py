@@ -3,57 +3,120 @@
 import math
 import numbers
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from partita.table.cells import ColumnCells, read_cells
-from partita.table.schema import LARGEST_WHOLE, Column, Kind, Schema
-from partita.table.text_codes import text_codes
+from partita.table.date_text import ORDERS
+from partita.table.dates import numbers_of, time_unit
+from partita.table.positive import SMALL, refuse_without_log, rows_without_log
+from partita.table.schema import LARGEST_WHOLE, Column, ColumnKind, Schema
+from partita.table.steps import recorded_step
+from partita.table.text_codes import codes_of_objects, is_categorical, text_codes
+from partita.table.text_values import TextColumn, TextValues, numbers_again, recognised, told_dates
+from partita.table.time_cells import refuse_times
 from partita.table.units import center_and_scale, to_standard
-from partita.wording import count_of, declare, name_rows, name_some
+from partita.table.unseen import UnseenValues
+from partita.wording import count_of, declare, name_rows
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One checked column: floats (nan = missing), counts or codes (-1 = missing) by ``kind``.
+    """One checked column: floats (nan = missing), times (NaT), counts or codes (-1 = missing) by ``kind``.
 
-    The codes of a categorical column count ``distinct``, its values in any order; some may not occur.
+    The codes of a categorical column count ``distinct``, its values in any order; some may not occur. Dates are
+    datetime64[us], in UTC where ``in_utc``; durations and times of day (``of_day``) are timedelta64[us]. Where text was
+    read as numbers or dates, ``written`` says how it was written, ``example`` gives one, and ``ambiguous`` says that
+    day and month could be taken for each other. ``guessed``: the kind is not that of its values, and nobody told it.
+    ``offset`` is added to positive numbers before their logs are taken.
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     values: np.ndarray
     distinct: tuple = ()
+    in_utc: bool = False
+    of_day: bool = False
+    written: str = ""
+    example: str = ""
+    ambiguous: bool = False
+    guessed: bool = False
+    offset: float = 0.0
 
     @property
     def observed(self) -> np.ndarray:
         """Which cells are not missing."""
-        return ~np.isnan(self.values) if self.kind == "numeric" else self.values >= 0
+        kind = self.values.dtype.kind
+        return ~np.isnat(self.values) if kind in "mM" else ~np.isnan(self.values) if kind == "f" else self.values >= 0
 
 
-def read_column(name: str, column: Any, told: Kind | None) -> Reading:
-    """Check one column's cells as the kind it is told to have, or else the kind that its values have."""
-    coded = text_codes(column) if told in (None, "categorical") else None
-    if coded is not None:
+def read_column(
+    name: str, column: Any, told: str | None, *, known: Column | None = None, decimal_comma: bool = False
+) -> Reading:
+    """Check one column's cells as what it is told to hold, or else as the kind that its values have.
+
+    Text in which all cells agree on how numbers or dates are written is read as these, unless it is told to be
+    categorical. ``known`` is what fit learned of the column, ``decimal_comma`` whether plain numbers may have one.
+    """
+    order = told if told in ORDERS else ""
+    kind: Any = "date" if order else told
+    coded = text_codes(column)
+    if kind != "categorical" and not is_categorical(column):
+        codes = coded or codes_of_objects(column)
+        found = None if codes is None else _text_values(TextColumn(name, *codes), kind, order, known, decimal_comma)
+        if found is not None:
+            reading = _of_cells(found.cells, kind)
+            return replace(reading, written=found.written, example=found.example, ambiguous=found.ambiguous)
+    if coded is not None and kind in (None, "categorical"):
         return Reading(name, "categorical", *coded)
-    cells = read_cells(name, column, told)
+    return _of_cells(read_cells(name, column, kind), kind)
+
+
+def _text_values(
+    text: TextColumn, kind: ColumnKind | None, order: str, known: Column | None, decimal_comma: bool
+) -> TextValues | None:
+    """What the text of a column stands for; None where it stands for itself, or nothing is known of it."""
+    if kind == "date":
+        return told_dates(text, order or (known.written if known else ""), again=known is not None)
+    if known is not None:
+        return numbers_again(text, known.written) if known.written else None
+    return recognised(text, decimal_comma=decimal_comma, told_numbers=kind is not None)
+
+
+def _of_cells(cells: ColumnCells, told: ColumnKind | None) -> Reading:
     kind = told or cells.natural_kind
     _refuse_infinite(cells)
-    if kind == "numeric":
-        return Reading(name, kind, _as_floats(cells))
+    if cells.values.dtype.kind in "mM":
+        return Reading(cells.name, kind, cells.values, in_utc=cells.in_utc, of_day=cells.of_day)
+    if kind == "date":
+        return Reading(cells.name, kind, _no_dates(cells))
     if kind == "count":
-        return Reading(name, kind, _as_counts(cells))
+        return Reading(cells.name, kind, _as_counts(cells))
+    if kind != "categorical":
+        return Reading(cells.name, kind, _as_floats(cells))
     codes, distinct = _factorise(cells)
-    return Reading(name, kind, codes, distinct)
+    return Reading(cells.name, kind, codes, distinct)
+
+
+def coded(reading: Reading) -> Reading:
+    """A column of numbers as categories."""
+    codes, distinct = _factorise(ColumnCells(reading.name, reading.values, ~reading.observed))
+    return replace(reading, kind="categorical", values=codes, distinct=distinct)
 
 
 def learn_schema(
-    readings: Sequence[Reading], *, weights: np.ndarray | None, standardize: bool | Callable[[str], bool]
+    readings: Sequence[Reading],
+    *,
+    weights: np.ndarray | None,
+    standardize: bool | Callable[[str], bool],
+    steps: Mapping[str, float],
 ) -> Schema:
-    """Learn levels, centers and scales, and drop constant columns with one warning.
+    """Learn levels, centers, scales and steps, and drop constant columns and those without any value, with warnings.
+
+    ``steps`` are those that are known, by column name.
 
     A column is constant when its cells in rows of positive weight hold at most one value. When every column
     is constant none is dropped.
@@ -66,43 +129,88 @@ def learn_schema(
         )
     varies = [_varies(reading.values[cells]) for reading, cells in zip(readings, seen)]
     standardized = [standardize(reading.name) if callable(standardize) else standardize for reading in readings]
-    columns = [_learn_column(r, cells, weights, each) for r, cells, each in zip(readings, seen, standardized)]
+    kept_columns = varies if any(varies) else [True] * len(readings)
+    columns = [
+        _learn_column(r, cells, weights, each, steps.get(r.name)) if kept else _dropped_column(r, cells)
+        for r, cells, each, kept in zip(readings, seen, standardized, kept_columns)
+    ]
     if not any(varies):
         return Schema(tuple(columns))
-    for j, kept in enumerate(varies):
-        if not kept:
-            columns[j] = _dropped_column(columns[j], readings[j].values[seen[j]])
     dropped = tuple(column.name for column, kept in zip(columns, varies) if not kept)
-    if dropped:
-        warnings.warn(
-            f"Dropped {count_of(len(dropped), 'constant column')}, which cannot tell groups apart: "
-            f"{', '.join(map(repr, dropped))}.",
-            UserWarning,
-            stacklevel=3,
-        )
+    _warn_of_dropped([c.name for c, kept, cells in zip(columns, varies, seen) if not kept and cells.any()], dropped)
     return Schema(tuple(columns), dropped)
 
 
-def encode_codes(reading: Reading, column: Column, *, counted: np.ndarray | None = None) -> np.ndarray:
-    """Codes of a categorical column by the levels of the schema.
+def _warn_of_dropped(constant: list[str], dropped: Sequence[str]) -> None:
+    """Warn of constant columns, and apart from these of columns without any value."""
+    empty = [name for name in dropped if name not in constant]
+    reasons = {
+        f"{count_of(len(constant), 'constant column')}, which cannot tell groups apart": constant,
+        f"{count_of(len(empty), 'column')} without any value": empty,
+    }
+    for words, names in reasons.items():
+        if names:
+            warnings.warn(f"Dropped {words}: {', '.join(map(repr, names))}.", UserWarning, stacklevel=4)
 
-    A value that is no level is refused, except in rows outside ``counted`` (rows of weight 0), where it
-    counts as missing.
+
+def encode_codes(
+    reading: Reading, column: Column, *, unseen: UnseenValues, counted: np.ndarray | None = None
+) -> np.ndarray:
+    """Codes of a categorical column by the levels of the schema, -1 where a value is no level.
+
+    Text is also the number or truth value that is written so: one odd cell makes a column of a file text. Values that
+    are no level go to ``unseen``, except in rows outside ``counted`` (rows of weight 0).
     """
     index = {level: code for code, level in enumerate(column.levels)}
-    lookup = np.array([*(index.get(value, -1) for value in reading.distinct), -1], dtype=np.int32)
+    written = {str(level).lower(): code for level, code in index.items() if not isinstance(level, str)}
+    found = (index.get(v, written.get(v.strip().lower(), -1) if isinstance(v, str) else -1) for v in reading.distinct)
+    lookup = np.array([*found, -1], dtype=np.int32)
     codes = lookup[reading.values]
-    unseen = (codes < 0) & (reading.values >= 0)
+    strange = (codes < 0) & (reading.values >= 0)
     if counted is not None:
-        unseen &= counted
-    if unseen.any():
-        _refuse_unseen(reading, unseen)
+        strange &= counted
+    if strange.any():
+        rows = np.flatnonzero(strange)
+        met = dict.fromkeys(reading.values[rows].tolist())
+        unseen.meet(reading.name, [reading.distinct[code] for code in met], rows)
     return codes
 
 
-def encode_numeric(reading: Reading, column: Column) -> np.ndarray:
-    """Cells of a numeric column in standard units, nan where missing."""
-    return to_standard(reading.values, column)
+def encode_numeric(
+    reading: Reading, column: Column, *, unseen: UnseenValues, counted: np.ndarray | None = None
+) -> np.ndarray:
+    """Cells of a numeric column in standard units, nan where missing.
+
+    Numbers of a positive column that have no log go to ``unseen``, except in rows outside ``counted``.
+    """
+    numbers = numbers_in_unit(reading, column)
+    if column.kind == "positive":
+        strange = rows_without_log(numbers, column.offset, counted)
+        if strange.size:
+            unseen.meet(reading.name, list(dict.fromkeys(numbers[strange].tolist())), strange)
+    return to_standard(numbers, column)
+
+
+def numbers_in_unit(reading: Reading, column: Column) -> np.ndarray:
+    """Cells of a numeric column in the user's units, nan where missing: dates and durations in the column's unit."""
+    if reading.values.dtype.kind not in "mM":
+        return reading.values
+    if not column.unit and reading.observed.any():
+        row = int(np.flatnonzero(reading.observed)[0])
+        refuse_times(reading.name, row, reading.values[row], "numbers")
+    return numbers_of(reading.values, column)
+
+
+def _no_dates(cells: ColumnCells) -> np.ndarray:
+    """The cells of a column of dates that are all missing."""
+    rows = np.flatnonzero(~cells.missing)
+    if len(rows):
+        value = cells.values[rows[0]]
+        raise TypeError(
+            f"Column {cells.name!r} is to hold dates, but row {rows[0]} holds {value.item()!r} "
+            f"({type(value.item()).__name__}). Make it a date or leave the cell empty: missing cells are fine."
+        )
+    return np.full(len(cells.values), "NaT", dtype="M8[us]")
 
 
 def _as_floats(cells: ColumnCells) -> np.ndarray:
@@ -154,14 +262,46 @@ def _varies(values: np.ndarray) -> bool:
     return len(values) > 0 and values.min() != values.max()
 
 
-def _learn_column(reading: Reading, seen: np.ndarray, weights: np.ndarray | None, standardize: bool) -> Column:
-    column = Column(reading.name, reading.kind)
-    if reading.kind == "categorical":
-        return replace(column, levels=_levels(reading, seen))
-    if reading.kind == "count" or not standardize or not seen.any():
+def _learn_column(
+    reading: Reading, seen: np.ndarray, weights: np.ndarray | None, standardize: bool, step: float | None
+) -> Column:
+    column = _described(reading, seen)
+    if column.block != "numeric" or not seen.any():
         return column
-    center, scale = center_and_scale(reading.values[seen], None if weights is None else weights[seen])
+    numbers = numbers_in_unit(reading, column)[seen]
+    if step is not None:
+        column = replace(column, step=step)
+    elif not column.unit:
+        column = replace(column, step=recorded_step(numbers))
+    if column.kind == "positive":
+        refuse_without_log(column, rows_without_log(numbers_in_unit(reading, column), column.offset, seen))
+        column = replace(column, small=float(np.quantile(numbers, SMALL)) + column.offset)
+        numbers = to_standard(numbers, column)
+    if not standardize:
+        return column
+    center, scale = center_and_scale(numbers, None if weights is None else weights[seen])
     return replace(column, center=center, scale=scale)
+
+
+def _described(reading: Reading, seen: np.ndarray) -> Column:
+    """The column with all that is known of it but its units."""
+    column = Column(
+        reading.name,
+        reading.kind,
+        written=reading.written,
+        guessed=reading.guessed,
+        offset=reading.offset,
+        **_time_fields(reading, seen),
+    )
+    return replace(column, levels=_levels(reading, seen)) if column.kind == "categorical" else column
+
+
+def _time_fields(reading: Reading, seen: np.ndarray) -> dict[str, Any]:
+    """Unit, step and origin of a column of dates, durations or times of day."""
+    if reading.values.dtype.kind not in "mM":
+        return {}
+    learned = time_unit(reading.values[seen], unit="seconds" if reading.of_day else "", in_utc=reading.in_utc)
+    return learned._asdict()
 
 
 def _levels(reading: Reading, seen: np.ndarray) -> tuple:
@@ -174,10 +314,12 @@ def _levels(reading: Reading, seen: np.ndarray) -> tuple:
         return tuple(reading.distinct[code] for code in codes[np.sort(first_rows)])
 
 
-def _dropped_column(column: Column, values: np.ndarray) -> Column:
+def _dropped_column(reading: Reading, seen: np.ndarray) -> Column:
+    column = _described(reading, seen)
     if column.kind == "categorical":
         return column
-    return replace(column, center=float(values[0]) if len(values) else math.nan, scale=1.0)
+    values = numbers_in_unit(reading, column)[seen]
+    return replace(column, center=float(values[0]) if len(values) else math.nan, scale=1.0, step=0.0)
 
 
 def _refuse_infinite(cells: ColumnCells) -> None:
@@ -191,18 +333,10 @@ def _refuse_infinite(cells: ColumnCells) -> None:
 
 
 def _is_infinite(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "mM":
+        return np.zeros(len(values), dtype=bool)
     if values.dtype != object:
         return np.isinf(values)
     if not any(issubclass(kind, float) for kind in set(map(type, values))):
         return np.zeros(len(values), dtype=bool)
     return np.fromiter((isinstance(v, float) and math.isinf(v) for v in values), bool, len(values))
-
-
-def _refuse_unseen(reading: Reading, unseen: np.ndarray) -> NoReturn:
-    rows = np.flatnonzero(unseen)
-    values = [reading.distinct[code] for code in dict.fromkeys(reading.values[rows].tolist())]
-    raise ValueError(
-        f"Column {reading.name!r} has {count_of(len(values), 'value')} not seen in fit: "
-        f"{name_some(values, len(values))} ({name_rows(rows)}). Correct the cell or leave the cell empty: "
-        "missing cells are fine."
-    )

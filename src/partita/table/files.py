@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from partita.parameters import nearest
+from partita.table.column_keys import by_column
 from partita.table.csv_text import read_text
 from partita.table.csv_types import Wanted, type_columns
+from partita.table.date_text import ORDERS
+from partita.table.missing_values import empty_text, missing_pairs
 from partita.table.names import refuse_repeated
 from partita.table.parquet import SIGNATURE, read_parquet
-from partita.table.schema import Schema
+from partita.table.schema import Column, Schema
 from partita.table.unpacking import TIMES_OF_PARQUET, TIMES_OF_TEXT, UnpackingLimit, checked_limit, gunzip
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ def read_file(
     *,
     column_types: Mapping[Any, str] | None = None,
     schema: Schema | None = None,
+    missing: Any = None,
     text: Collection[str] = (),
     categories: bool = False,
     max_unpacked: int | None = None,
@@ -58,10 +62,13 @@ def read_file(
     path : str or path
         The file.
     column_types : mapping, optional
-        Kinds by column name, as for ``Table.read``: cells told to be numbers are read as numbers wherever
+        Kinds by column name or pattern, as for ``Table.read``: cells told to be numbers are read as numbers wherever
         possible, dates told to be categories keep their text.
     schema : Schema, optional
         What an earlier table learned: columns whose levels are text are read as text.
+    missing : text, number, list or mapping, optional
+        What stands for a missing cell, as for ``Table.read``; that of the schema where there is one. "unknown" among
+        numbers does not make the column text then.
     text : collection of str
         Columns whose cells are to stay the text that they are, where the file is text.
     categories : bool
@@ -85,19 +92,18 @@ def read_file(
     >>> read_file("people.csv").to_pydict()
     {'age': [41, None], 'town': ['Ulm', 'Bonn']}
     """
-    table = _read(path, _wanted(column_types, schema) | dict.fromkeys(text, "text"), categories, max_unpacked)
-    refuse_repeated(table.column_names)
-    return table
-
-
-def _read(path: str | os.PathLike, wanted: dict[str, Wanted], categories: bool, max_unpacked: int | None) -> "pa.Table":
     shown = shown_path(path)
     content = read_parquet_or_text(path, shown, max_unpacked)
     if not isinstance(content, bytes):
+        refuse_repeated(content.column_names)
         return content
-    text = read_text(content, shown)
-    others: dict[str, Wanted] = dict.fromkeys(text.names, "categories") if categories else {}
-    return type_columns(text, others | wanted)
+    cells = read_text(content, shown)
+    refuse_repeated(cells.names)
+    marks = missing_pairs(missing, cells.names) if schema is None else schema.missing
+    cells = empty_text(cells, marks, tuple(text))
+    others: dict[str, Wanted] = dict.fromkeys(cells.names, "categories") if categories else {}
+    told = by_column(column_types, cells.names) if isinstance(column_types, Mapping) else column_types
+    return type_columns(cells, others | _wanted(told, schema) | dict.fromkeys(text, "text"))
 
 
 def read_parquet_or_text(path: str | os.PathLike, shown: str, max_unpacked: int | None = None) -> "pa.Table | bytes":
@@ -121,16 +127,24 @@ def read_parquet_or_text(path: str | os.PathLike, shown: str, max_unpacked: int 
 
 def _wanted(column_types: Mapping[Any, str] | None, schema: Schema | None) -> dict[str, Wanted]:
     if schema is not None:
-        return {column.name: _wanted_again(column.kind, column.levels) for column in schema.used}
+        return {column.name: _wanted_again(column) for column in schema.used}
     if not isinstance(column_types, Mapping):
         return {}
-    return {str(name): "categories" if kind == "categorical" else "numbers" for name, kind in column_types.items()}
+    return {str(name): _wanted_as(kind) for name, kind in column_types.items()}
 
 
-def _wanted_again(kind: str, levels: tuple) -> Wanted:
-    if kind != "categorical":
+def _wanted_as(told: str) -> Wanted:
+    if told == "categorical":
+        return "categories"
+    return "text" if told in ("date", *ORDERS) else "numbers"
+
+
+def _wanted_again(column: Column) -> Wanted:
+    if column.kind == "date" or column.written:
+        return "text"
+    if column.kind != "categorical":
         return "numbers"
-    return "text" if levels and all(isinstance(level, str) for level in levels) else "categories"
+    return "text" if column.levels and all(isinstance(level, str) for level in column.levels) else "categories"
 
 
 def shown_path(path: str | os.PathLike) -> str:

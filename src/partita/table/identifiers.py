@@ -17,8 +17,8 @@ def warn_of_identifiers(readings: Sequence[Reading], counted: np.ndarray | None)
     """Warn once of all columns that look like identifiers, judged by rows in ``counted`` (None: all).
 
     These are columns of text whose observed cells all differ, and columns of whole numbers whose observed
-    cells are consecutive numbers in any order; at least ten cells must be observed. Cost O(n log n) per column
-    of consecutive numbers, O(n) per other column.
+    cells are consecutive numbers in any order; at least ten cells must be observed. Dates are no such numbers: one row
+    a day is common. Cost O(n log n) per column of consecutive numbers, O(n) per other column.
     """
     names = [repr(reading.name) for reading in readings if _identifies(reading, counted)]
     if not names:
@@ -44,7 +44,8 @@ def warn_of_many_categories(readings: Sequence[Reading], counted: np.ndarray | N
         if n_cells >= _FEWEST_CELLS_OF_MANY and n_cells / 2 < n_values < n_cells:
             warnings.warn(
                 f"Column {reading.name!r} has {n_values} different values in {n_cells} cells: as categories they say "
-                "little. Write numbers and dates as plain numbers, or leave the column out (command line: --ignore).",
+                "little. Write numbers and dates in one way in all cells, or leave the column out (command line: "
+                "--ignore).",
                 UserWarning,
                 stacklevel=3,
             )
@@ -59,7 +60,7 @@ def _values_and_cells(reading: Reading, counted: np.ndarray | None) -> tuple[int
 def _identifies(reading: Reading, counted: np.ndarray | None) -> bool:
     seen = reading.observed if counted is None else reading.observed & counted
     values = reading.values[seen]
-    if len(values) < _FEWEST_CELLS:
+    if len(values) < _FEWEST_CELLS or values.dtype.kind in "mM":
         return False
     if reading.kind == "categorical":
         return len(reading.distinct) >= len(values) and np.bincount(values).max() == 1

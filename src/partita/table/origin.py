@@ -59,10 +59,12 @@ class Origin:
 
         A pandas frame gets ``index``, or by default the index that came in when the row counts
         agree. For arrays, and where that library is not installed, it is a frame of the first that is: pandas, polars,
-        pyarrow.
+        pyarrow. A column of text and numbers is text where the library has no column of both.
         """
         module = import_module(first_installed(self.library, *LIBRARIES))
         content = {name: v.tolist() if v.dtype == object else v for name, v in _arrays(columns).items()}
+        if module.__name__ != "pandas":
+            content = {name: _of_one_type(v) if isinstance(v, list) else v for name, v in content.items()}
         build = module.table if module.__name__ == "pyarrow" else module.DataFrame
         frame = build(content)
         if hasattr(frame, "index"):
@@ -79,6 +81,14 @@ def first_installed(*libraries: str | None) -> str:
 
 def _plain(cell: Any) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def _of_one_type(cells: list[Any]) -> list[Any]:
+    """The cells as text where some are text and others numbers, nan as None; otherwise as they are."""
+    kinds = set(map(type, cells))
+    if not (str in kinds and float in kinds):
+        return cells
+    return [None if cell is None or cell != cell else str(cell) for cell in cells]  # noqa: PLR0124  (nan)
 
 
 def _arrays(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -5,6 +5,8 @@ from typing import Any
 
 import narwhals as nw
 
+from partita.table.time_cells import refuse_far_times
+
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 86_400
 # Days since 1970 of 0001-01-02 and 9999-12-30: a time zone moves a moment by less than a day.
@@ -30,10 +32,7 @@ def python_cells(name: str, column: nw.Series) -> list[Any]:
             "apart into columns of their own."
         )
     if column.dtype.is_temporal() and not _has_python_times(column.to_arrow()):
-        raise ValueError(
-            f"Column {name!r} holds times outside the years 1 to 9999 or a day of 24 hours. Turn the column into a "
-            "number or into text, or leave it out."
-        )
+        refuse_far_times(name)
     try:
         if column.dtype == nw.String and column.implementation.is_polars():
             column.to_arrow().validate(full=True)  # polars itself panics where text is not UTF-8

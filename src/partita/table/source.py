@@ -1,8 +1,10 @@
 """What came in: an array, a list of rows, a frame or a file, taken apart into named columns."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -11,25 +13,32 @@ from narwhals import dependencies
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from partita.parameters import choose, nearest
+from partita.parameters import choose
+from partita.table.column_keys import by_column, refuse_strange_keys
+from partita.table.csv_types import DECIMAL_COMMA
 from partita.table.files import read_file
+from partita.table.missing_values import missing_pairs
 from partita.table.names import refuse_repeated
 from partita.table.origin import LIBRARIES, Origin, first_installed
-from partita.table.schema import KINDS, Kind, Schema, automatic_names
-from partita.wording import name_some
+from partita.table.schema import TOLD, MissingPairs, Schema, automatic_names
+from partita.wording import count_of, name_some
 
-_SAME_COLUMNS = "Pass the columns of fit and no others; cells may be empty: missing cells are fine."
+_SAME_COLUMNS = "Pass all columns of fit; cells may be empty: missing cells are fine."
 
 
 @dataclass(frozen=True)
 class Source:
-    """Named columns that are not yet typed: each a one-dimensional array or a narwhals Series."""
+    """Named columns that are not yet typed: each a one-dimensional array or a narwhals Series.
+
+    ``decimal_comma``: of a file whose numbers may have one, since commas do not separate its cells.
+    """
 
     names: tuple[str, ...]
     columns: tuple[Any, ...]
     n_rows: int
     is_frame: bool
     origin: Origin
+    decimal_comma: bool = False
 
 
 def open_source(
@@ -37,6 +46,7 @@ def open_source(
     *,
     column_types: Mapping[Any, str] | None = None,
     schema: Schema | None = None,
+    missing: Any = None,
     max_unpacked: int | None = None,
 ) -> Source:
     """Take the input apart into columns; a str or path is a file, see :func:`~.files.read_file`.
@@ -51,13 +61,15 @@ def open_source(
         Anything else that is not two-dimensional, has no rows, no columns or repeated column names.
     """
     if isinstance(X, str | os.PathLike):
-        opened = open_source(read_file(X, column_types=column_types, schema=schema, max_unpacked=max_unpacked))
+        how = {"column_types": column_types, "schema": schema, "missing": missing, "max_unpacked": max_unpacked}
+        opened = open_source(read_file(X, **how))
         return replace(opened, origin=Origin())
     if issparse(X):
         raise TypeError("X is a sparse matrix, and a table is dense: pass X.toarray().")
     frame = frame_or_other(X, "X")
     if isinstance(frame, nw.DataFrame):
-        return _open_frame(frame)
+        metadata = X.schema.metadata if dependencies.is_pyarrow_table(X) else None
+        return replace(_open_frame(frame), decimal_comma=DECIMAL_COMMA in (metadata or ()))
     _refuse_records(X)
     return _open_array(_as_array(X))
 
@@ -71,8 +83,8 @@ def frame_or_other(given: Any, what: str) -> Any:
     return frame
 
 
-def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[str, Kind]:
-    """Kinds that the user gave, by column name; whole numbers as keys are positions in an array."""
+def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[str, str]:
+    """Kinds that the user gave, by column name; see `column_keys`: whole numbers as keys are positions in an array."""
     if column_types is None:
         return {}
     if not isinstance(column_types, Mapping):
@@ -80,30 +92,81 @@ def told_kinds(column_types: Mapping[Any, str] | None, source: Source) -> dict[s
             "column_types must map column names to kinds, for example {'zip': 'categorical'}, "
             f"not {type(column_types).__name__}."
         )
-    kinds: Mapping[str, Kind] = {kind: kind for kind in KINDS}
-    return {
-        _column_named(key, source): choose(f"column_types[{key!r}]", kind, kinds) for key, kind in column_types.items()
-    }
+    kinds = {kind: kind for kind in TOLD}
+    refuse_strange_keys("column_types", column_types, source.names, by_position=not source.is_frame)
+    chosen = {key: choose(f"column_types[{key!r}]", kind, kinds) for key, kind in column_types.items()}
+    return by_column(chosen, source.names, by_position=not source.is_frame)
+
+
+def told_missing(missing: Any, source: Source) -> MissingPairs:
+    """What the user says stands for missing cells; a column that is not there is refused."""
+    by_position = not source.is_frame
+    if isinstance(missing, Mapping):
+        refuse_strange_keys("missing", missing, source.names, by_position=by_position)
+    return missing_pairs(missing, source.names, by_position=by_position)
+
+
+def told_steps(column_steps: Any, source: Source) -> dict[str, float]:
+    """Steps that the user gave, by column name: those of a mapping, or one number for all columns."""
+    if column_steps is None:
+        return {}
+    if not isinstance(column_steps, Mapping):
+        return dict.fromkeys(source.names, _checked_step("column_steps", column_steps))
+    by_position = not source.is_frame
+    refuse_strange_keys("column_steps", column_steps, source.names, by_position=by_position)
+    steps = {key: _checked_step(f"column_steps[{key!r}]", step) for key, step in column_steps.items()}
+    return by_column(steps, source.names, by_position=by_position)
 
 
 def align(source: Source, names: Sequence[str]) -> dict[str, Any]:
     """Columns of a new table by the names seen in fit.
 
-    Frames are matched by name, arrays by position; so are frames when fit saw an array.
+    Frames are matched by name, and columns that fit did not see are left out with a warning; arrays are matched by
+    position, and so are frames when fit saw an array.
     """
+    by_name = dict(zip(source.names, source.columns)) if source.is_frame else {}
+    absent = [name for name in names if name not in by_name]
+    if not absent:
+        warn_of_extra(source.names, names)
+        return {name: by_name[name] for name in names}
     if len(source.names) != len(names):
         raise ValueError(
             f"X has {len(source.names)} columns, but {len(names)} were seen in fit"
             f"{_difference(source, names)}. {_SAME_COLUMNS}"
         )
     fitted_on_array = tuple(names) == automatic_names(len(names))
-    if not source.is_frame or (fitted_on_array and not set(names) & set(source.names)):
+    if not source.is_frame or (fitted_on_array and len(absent) == len(names)):
         return dict(zip(names, source.columns))
-    by_name = dict(zip(source.names, source.columns))
-    absent = [name for name in names if name not in by_name]
-    if absent:
-        raise ValueError(f"X lacks columns seen in fit: {name_some(absent, len(absent))}. {_SAME_COLUMNS}")
-    return {name: by_name[name] for name in names}
+    raise ValueError(f"X lacks columns seen in fit: {name_some(absent, len(absent))}. {_SAME_COLUMNS}")
+
+
+def without_extra_columns(X: Any, names: Sequence[str]) -> Any:
+    """A frame without the columns that fit did not see, which a warning names; anything else as it is.
+
+    So is a frame that lacks a column of fit: it is refused where it is read.
+    """
+    if not dependencies.is_into_dataframe(X):
+        return X
+    frame = frame_or_other(X, "X")
+    given, seen = [str(label) for label in frame.columns], set(names)
+    if len(given) == len(names) or not seen <= set(given):
+        return X
+    warn_of_extra(given, names)
+    return frame[:, [j for j, name in enumerate(given) if name in seen]].to_native()
+
+
+def warn_of_extra(given: Sequence[str], names: Sequence[str]) -> None:
+    """Warn once of all columns that fit did not see; those that it saw are all among the given ones."""
+    if len(given) == len(names):
+        return
+    seen = set(names)
+    extra = [name for name in given if name not in seen]
+    warnings.warn(
+        f"{count_of(len(extra), 'column')} not seen in fit {'is' if len(extra) == 1 else 'are'} ignored: "
+        f"{name_some(extra, len(extra))}.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def column_labels(X: Any) -> list[str]:
@@ -191,12 +254,10 @@ def _difference(source: Source, names: Sequence[str]) -> str:
     return f" ({'; '.join(parts)})"
 
 
-def _column_named(key: Any, source: Source) -> str:
-    if not source.is_frame and isinstance(key, int | np.integer):
-        if 0 <= key < len(source.names):
-            return source.names[key]
-        raise ValueError(f"column_types names column {key}, but X has columns 0 to {len(source.names) - 1}.")
-    if str(key) in source.names:
-        return str(key)
-    hint = nearest(key, source.names) or f"The columns are {name_some(source.names, len(source.names))}."
-    raise ValueError(f"column_types names {key!r}, which is no column of X. {hint}")
+def _checked_step(option: str, step: Any) -> float:
+    is_number = isinstance(step, Real) and not isinstance(step, bool)
+    if not (is_number and 0.0 <= float(step) < np.inf):
+        raise ValueError(
+            f"{option} must be a number of at least 0, what the numbers were recorded in (0: continuous), got {step!r}."
+        )
+    return float(step)

@@ -4,19 +4,29 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from partita.table.array_checks import code_block, count_block, numeric_block, refuse_lengths, whole_weights
+from partita.table.column_keys import named_columns
+from partita.table.dates import dates_of
 from partita.table.distinct import distinct_rows
 from partita.table.encoding import Reading, encode_codes, encode_numeric, learn_schema, read_column
 from partita.table.identifiers import warn_of_identifiers, warn_of_many_categories
+from partita.table.kinds import guessed_kinds
+from partita.table.missing_values import empty_column, empty_reading, marks_of
 from partita.table.origin import Origin
-from partita.table.schema import Column, Kind, Schema
-from partita.table.source import Source, align, open_source, told_kinds
+from partita.table.positive import as_positive
+from partita.table.repeated_rows import warn_of_repeated_rows
+from partita.table.schema import Column, ColumnKind, Kind, MissingPairs, Schema
+from partita.table.sentinels import warn_of_sentinels
+from partita.table.source import Source, align, open_source, told_kinds, told_missing, told_steps
+from partita.table.tails import guessed_positive
+from partita.table.text_values import warn_of_text_values, warn_of_times_of_day
 from partita.table.units import from_standard, log_jacobian
+from partita.table.unseen import UnseenValues, checked_unseen
 from partita.table.weights import check_weights
 from partita.wording import count_of, name_rows
 
@@ -33,7 +43,7 @@ class Table:
     schema : Schema
         The columns and what was learned of them.
     numeric : ndarray of shape (n_rows, p), float64
-        (x - center) / scale; nan = missing.
+        (x - center) / scale, of positive columns (log(x + offset) - center) / scale; nan = missing.
     codes : ndarray of shape (n_rows, c), int32
         Position among the column's levels; -1 = missing.
     counts : ndarray of shape (n_rows, q), int64
@@ -93,52 +103,101 @@ class Table:
         X: Any,
         *,
         column_types: Mapping[Any, str] | None = None,
+        column_steps: Mapping[Any, float] | float | None = None,
+        guess_types: bool | Callable[[str, ColumnKind], bool] = True,
+        positive: bool | Callable[[str], bool] = False,
+        offset: float | Callable[[str], float] = 0.0,
         standardize: bool | Callable[[str], bool] = True,
         sample_weight: Any = None,
         schema: Schema | None = None,
+        missing: Any = None,
+        unseen: str = "missing",
         max_unpacked: int | None = None,
     ) -> "Table":
         """Read an array, a list of rows, a pandas, polars or pyarrow frame, or a CSV or Parquet file.
 
-        Numbers are numeric; text, truth values and categoricals are categorical. Missing cells are nan, None,
-        ``pandas.NA``, NaT and empty text. Constant columns are dropped with a warning; columns that look like
-        identifiers and rows without any observed cell are warned of.
+        Numbers are numeric, and so are durations, in days or seconds; dates are days or seconds since the first; text,
+        truth values and categoricals are categorical. Text in which all cells agree on how dates or numbers are written
+        (31.12.2024; 1,234.50; 12%) is read as these, with one warning; see ``docs/columns.md``. Missing cells are nan,
+        None, ``pandas.NA``, NaT and empty text. Constant columns and columns without any value are dropped with a
+        warning; columns that look like identifiers, numbers that may stand for missing cells, rows without any observed
+        cell and rows that occur many times are warned of.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_columns), str or path
             The table, or the file that holds it. A Table comes back as it is.
         column_types : mapping, optional
-            Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``. Keys are
-            column names, or positions where X is an array.
+            Kinds that override those of the values: ``{"zip": "categorical", "visits": "count"}``; "numeric",
+            "positive", "date", and of dates that are text "day-first" and "month-first" are others. Keys are column
+            names, or positions where X is an array; patterns, ``{"item_*": "categorical"}``; or tuples of these,
+            ``{("zip", "area"): "categorical"}``. A name wins over a pattern, a later pattern over an earlier one.
+        column_steps : mapping or float, optional
+            What numbers were recorded in, where that is not what their cells suggest: ``{"age": 5}``, keys as in
+            ``column_types``, or one number for all columns; 0 is for continuous numbers. See
+            `partita.table.steps.recorded_step`.
+        guess_types : bool or callable
+            Whether numbers that are better told as categories, or by their logs as positive numbers, are read so, in
+            columns that ``column_types`` does not name; see `partita.table.kinds.are_codes` and
+            `partita.table.tails.log_gains`. A function says so of every column's name
+            and the kind that it might be.
+        positive : bool or callable
+            Whether numbers are read as positive ones, in columns that ``column_types`` does not name; a function says
+            so of every column's name.
+        offset : float or callable
+            What is added to the cells of positive columns before their logs are taken, at least 0.
         standardize : bool or callable
-            Whether numeric columns are stored with weighted mean 0 and standard deviation 1; a function says so of
-            every column's name.
+            Whether numeric columns, of positive ones the logs, are stored with weighted mean 0 and standard deviation
+            1; a function says so of every column's name.
         sample_weight : array-like of shape (n_rows,), optional
             Non-negative whole numbers: how often each row counts. Rows of weight 0 teach nothing; a category
             that only they have is stored as missing.
         schema : Schema, optional
-            What an earlier table learned; then nothing is learned from X, and a category that the
-            schema does not know is refused.
+            What an earlier table learned; then nothing is learned from X. Columns of a frame or file that the schema
+            does not have are left out with a warning.
+        missing : text, number, list or mapping, optional
+            What stands for a missing cell besides the above: ``-999``, ``[-9, "unknown"]``, or by columns
+            ``{"age": -999, "item_*": [8, 9]}`` with keys as in ``column_types``, None for all columns. Text that is a
+            number stands for the number too. The schema keeps it.
+        unseen : {"missing", "error"}
+            What becomes of a category that the schema does not know, and of a number without a log in a positive
+            column: a missing cell, with one warning for all of them that names columns, values and rows; or an error.
         max_unpacked : int, optional
             Bytes that a compressed file may become; see :func:`read_file`.
         """
         if isinstance(X, Table):
             check_weights(sample_weight, X.n_rows)
-            return _already_read(X, column_types, schema)
-        source = open_source(X, column_types=column_types, schema=schema, max_unpacked=max_unpacked)
+            options = {"column_types": column_types, "column_steps": column_steps, "missing": missing}
+            return _already_read(X, options, schema)
+        source = open_source(X, column_types=column_types, schema=schema, missing=missing, max_unpacked=max_unpacked)
+        rule = checked_unseen(unseen)
         if schema is not None:
-            return _apply(cls, source, schema)
+            return _apply(cls, source, schema, UnseenValues(rule))
         weights = check_weights(sample_weight, source.n_rows)
         told = told_kinds(column_types, source)
-        readings = [read_column(name, c, told.get(name)) for name, c in zip(source.names, source.columns)]
-        learned = learn_schema(readings, weights=weights, standardize=standardize)
+        marks = told_missing(missing, source)
+        comma = source.decimal_comma
+        readings = [
+            _read(name, c, told.get(name), marks, decimal_comma=comma) for name, c in zip(source.names, source.columns)
+        ]
         counted = None if weights is None else weights > 0
-        untold = [reading for reading in readings if reading.name not in told]
+        readings = guessed_kinds(readings, told, counted, guess_types)
+        readings = as_positive(readings, told, positive, offset)
+        steps = told_steps(column_steps, source)
+        readings, found_steps = guessed_positive(readings, told, weights, guess_types, offset, steps)
+        steps |= found_steps
+        learned = learn_schema(readings, weights=weights, standardize=standardize, steps=steps)
+        learned = replace(learned, missing=marks)
+        named = named_columns(column_types or {}, source.names, by_position=not source.is_frame)
+        untold = [reading for reading in readings if reading.name not in named]
+        warn_of_text_values(untold)
+        warn_of_times_of_day(untold)
         warn_of_identifiers(untold, counted)
         warn_of_many_categories(untold, counted)
-        table = _encode(cls, source, learned, {r.name: r for r in readings}, counted)
+        warn_of_sentinels(readings, counted)
+        table = _encode(cls, source, learned, {r.name: r for r in readings}, UnseenValues("error"), counted)
         _warn_of_empty_rows(table.empty_rows)
+        warn_of_repeated_rows(table, readings, counted)
         return table
 
     @property
@@ -177,22 +236,30 @@ class Table:
         """Which rows have no observed cell in any used column, bool of shape (n_rows,)."""
         return ~np.logical_or.reduce([cells.any(axis=1) for cells in self.observed.values()])
 
+    @property
+    def rounding(self) -> np.ndarray:
+        """Of every numeric column the variance h^2 / 12 of a cell around what is stored of it, h the column's step."""
+        return np.array([column.rounding for column in self.schema.numeric], dtype=np.float64)
+
     def log_jacobian(self) -> np.ndarray:
-        """Per row -sum of log(scale) over its observed numeric cells.
+        """Per row -sum of log(scale) over its observed numeric cells, and of log(x + offset) over positive ones.
 
         log density in the user's units = log density of the stored cells + this.
         """
         return log_jacobian(self.numeric, self.schema.numeric)
 
     def to_units(self, numeric: np.ndarray) -> np.ndarray:
-        """Numeric block of shape (..., p) in the user's units: z * scale + center."""
+        """Numeric block of shape (..., p) in the user's units: z * scale + center.
+
+        Of positive columns exp(z * scale + center) - offset.
+        """
         return from_standard(np.asarray(numeric, dtype=np.float64), self.schema.numeric)
 
     def decode(self, numeric: np.ndarray, codes: np.ndarray, counts: np.ndarray) -> dict[str, np.ndarray]:
         """Columns by name in the user's values, in the order they came in, for stored or simulated rows.
 
-        A dropped column comes back with its one value. Missing cells are nan in numeric and count columns
-        and None in categorical ones.
+        A dropped column comes back with its one value. Missing cells are nan in numeric and count columns, NaT in
+        columns of dates (datetime64[D], or datetime64[us] where they count seconds) and None in categorical ones.
         """
         blocks = {
             "numeric": self.to_units(numeric),
@@ -206,9 +273,9 @@ class Table:
             if self.schema.drops(column.name):
                 stored = _constant_cells(column, n_rows)
             else:
-                stored = blocks[column.kind][:, position[column.kind]]
-                position[column.kind] += 1
-            columns[column.name] = _USER_VALUES[column.kind](stored, column)
+                stored = blocks[column.block][:, position[column.block]]
+                position[column.block] += 1
+            columns[column.name] = _USER_VALUES[column.block](stored, column)
         return columns
 
     def frame_like(self, columns: Mapping[str, np.ndarray], *, index: Sequence[Any] | None = None) -> Any:
@@ -241,16 +308,17 @@ class Table:
 
     def fingerprint(self) -> str:
         """Hexadecimal SHA-256 of the used columns and their cells, the same for every kind of frame."""
-        used = Schema(self.schema.used).to_dict()
+        used = Schema(tuple(replace(column, written="", guessed=False) for column in self.schema.used)).to_dict()
         digest = hashlib.sha256(json.dumps([self.n_rows, used], sort_keys=True).encode())
         for block in self.by_kind.values():
             digest.update(block.astype(block.dtype.newbyteorder("<"), copy=False).tobytes())
         return digest.hexdigest()
 
 
-def _already_read(table: Table, column_types: Mapping[Any, str] | None, schema: Schema | None) -> Table:
-    if column_types is not None:
-        raise ValueError("X is a Table, whose columns have their types: give column_types to Table.read instead.")
+def _already_read(table: Table, options: Mapping[str, Any], schema: Schema | None) -> Table:
+    for option, value in options.items():
+        if value is not None:
+            raise ValueError(f"X is a Table, whose columns are read already: give {option} to Table.read instead.")
     if schema is not None and schema != table.schema:
         raise ValueError("X is a Table that was read without the schema of fit: pass what it was read from.")
     if schema is None and (table.n_rows == 0 or not table.schema.used):
@@ -258,10 +326,17 @@ def _already_read(table: Table, column_types: Mapping[Any, str] | None, schema: 
     return table
 
 
-def _apply(cls: type[Table], source: Source, schema: Schema) -> Table:
+def _read(name: str, column: Any, told: str | None, missing: MissingPairs, **how: Any) -> Reading:
+    marks = marks_of(missing, name)
+    return empty_reading(read_column(name, empty_column(name, column, marks), told, **how), marks)
+
+
+def _apply(cls: type[Table], source: Source, schema: Schema, unseen: UnseenValues) -> Table:
     columns = align(source, schema.names)
-    readings = {c.name: read_column(c.name, columns[c.name], c.kind) for c in schema.used}
-    return _encode(cls, source, schema, readings, None)
+    readings = {c.name: _read(c.name, columns[c.name], c.kind, schema.missing, known=c) for c in schema.used}
+    table = _encode(cls, source, schema, readings, unseen)
+    unseen.warn()
+    return table
 
 
 def _encode(
@@ -269,15 +344,16 @@ def _encode(
     source: Source,
     schema: Schema,
     readings: Mapping[str, Reading],
-    counted: np.ndarray | None,
+    unseen: UnseenValues,
+    counted: np.ndarray | None = None,
 ) -> Table:
     numeric = np.empty((source.n_rows, len(schema.numeric)), dtype=np.float64)
     codes = np.empty((source.n_rows, len(schema.categorical)), dtype=np.int32)
     counts = np.empty((source.n_rows, len(schema.counts)), dtype=np.int64)
     for j, column in enumerate(schema.numeric):
-        numeric[:, j] = encode_numeric(readings[column.name], column)
+        numeric[:, j] = encode_numeric(readings[column.name], column, unseen=unseen, counted=counted)
     for j, column in enumerate(schema.categorical):
-        codes[:, j] = encode_codes(readings[column.name], column, counted=counted)
+        codes[:, j] = encode_codes(readings[column.name], column, unseen=unseen, counted=counted)
     for j, column in enumerate(schema.counts):
         counts[:, j] = readings[column.name].values
     return cls(schema, numeric, codes, counts, source.origin)
@@ -317,6 +393,8 @@ def _user_counts(counts: np.ndarray, column: Column) -> np.ndarray:
 
 
 def _user_numbers(values: np.ndarray, column: Column) -> np.ndarray:
+    if column.kind == "date":
+        return dates_of(values, column)
     return np.ascontiguousarray(values)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+_TEXT_OR_NOTHING = (str, float, type(None))
+
 
 def text_codes(column: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """Codes (-1 = missing) and the values they count, of a frame's column of strings or categories.
@@ -31,6 +33,28 @@ def text_codes(column: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     if column.dtype == nw.String and codes.max() < 0:
         return None
     return codes, tuple(distinct)
+
+
+def codes_of_objects(column: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """Codes and values, as of `text_codes`, of an array whose cells are text or missing; None for other arrays."""
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "OU":
+        return None
+    cells = column.astype(object)
+    kinds = set(map(type, cells))
+    if not any(issubclass(kind, str) for kind in kinds):
+        return None
+    if not all(issubclass(kind, _TEXT_OR_NOTHING) for kind in kinds):
+        return None
+    if any(isinstance(cell, float) and cell == cell for cell in cells):  # noqa: PLR0124  (not nan)
+        return None
+    code_of: dict[str, int] = {}
+    codes = [code_of.setdefault(c, len(code_of)) if isinstance(c, str) and c != "" else -1 for c in cells]
+    return (np.array(codes), tuple(map(str, code_of))) if code_of else None
+
+
+def is_categorical(column: Any) -> bool:
+    """Whether a frame's column says of itself that its text is categories."""
+    return isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
 
 
 def _dictionary(cells: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.table import Table
+from partita.table import Column, Table
 
 
 def per_column(option: str, value: Any, n_columns: int, *, positive: bool = True) -> np.ndarray:
@@ -34,7 +34,7 @@ def scalar(option: str, value: Any, *, above: float = 0.0) -> float:
 
 def refuse_other_kinds(table: Table, kind: str, family: str) -> None:
     """Refuse columns that a family of one kind cannot read."""
-    others = [column.name for column in table.schema.used if column.kind != kind]
+    others = [column.name for column in table.schema.used if column.block != kind]
     if others:
         raise ValueError(
             f"family={family} reads {kind} columns only, but {named(others)} of another kind: "
@@ -42,6 +42,16 @@ def refuse_other_kinds(table: Table, kind: str, family: str) -> None:
         )
     if not table.schema.used:
         raise ValueError("The table has no usable column.")
+
+
+def refuse_logs(columns: Sequence[Column], family: str) -> None:
+    """Refuse positive columns, whose cells are logs, where a family reads numbers as they are."""
+    others = [column.name for column in columns if column.kind == "positive"]
+    if others:
+        raise ValueError(
+            f"{family} reads numbers as they are, but {named(others)} read as positive numbers, by their logs: take "
+            f"them as numbers, column_types={{{others[0]!r}: 'numeric'}}, or use Gaussian() or LogNormal()."
+        )
 
 
 def named(columns: list) -> str:

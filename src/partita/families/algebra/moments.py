@@ -1,4 +1,12 @@
-"""Per-column count, sum and sum of squares: the statistics of Gaussian columns, missing cells left out."""
+"""Per-column count, sum and sum of squares: the statistics of Gaussian columns, missing cells left out.
+
+A number that was recorded in steps of h stands for what lies within h/2 of it. Its expected log density is
+
+    log N(x; m, s2) - r / (2 s2),   r = h^2 / 12,
+
+that of x^2 + r in place of x^2 (by Jensen a lower bound on the log probability of the interval, but for log h). So a
+cell adds r, the column's ``rounding``, to the sum of squares, and what is asked of statistics needs no other change.
+"""
 
 from typing import NamedTuple
 
@@ -24,11 +32,17 @@ def numeric_rows(numeric: np.ndarray, columns: np.ndarray, mean: np.ndarray) -> 
     return NumericRows(x, ~np.isnan(x).any(axis=1))
 
 
-def moments(rows: NumericRows, resp: np.ndarray) -> np.ndarray:
+def no_rounding(rounding: np.ndarray | None, n_columns: int) -> np.ndarray:
+    """The ``rounding`` of every column; that of continuous numbers is 0."""
+    return np.zeros(n_columns) if rounding is None else rounding
+
+
+def moments(rows: NumericRows, resp: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """Statistics (K, 3 d): observed weight, sum and sum of squares of every column."""
     observed = ~np.isnan(rows.x)
     x = np.where(observed, rows.x, 0.0)
-    return np.hstack([resp.T @ observed.astype(np.float64), resp.T @ x, resp.T @ (x * x)])
+    n = resp.T @ observed.astype(np.float64)
+    return np.hstack([n, resp.T @ x, resp.T @ (x * x) + n * rounding])
 
 
 def possible_moments(stats: np.ndarray) -> np.ndarray:
@@ -46,7 +60,9 @@ def gaussian_log_likelihood(stats: np.ndarray, mean: np.ndarray, variance: np.nd
     return -0.5 * n * (LOG_2PI + np.log(variance)) - 0.5 * spread / variance
 
 
-def normal_log_likelihood(x: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+def normal_log_likelihood(
+    x: np.ndarray, means: np.ndarray, deviations: np.ndarray, rounding: np.ndarray | float = 0.0
+) -> np.ndarray:
     """Log density (n, K) of rows with independent Gaussian columns, missing cells (NaN) left out."""
     lost = np.isnan(x)
     distance = np.zeros((x.shape[0], means.shape[0]))
@@ -56,7 +72,7 @@ def normal_log_likelihood(x: np.ndarray, means: np.ndarray, deviations: np.ndarr
         z *= z
         z[lost[:, j]] = 0.0
         distance += z
-    constants = LOG_2PI + 2.0 * np.log(deviations)
+    constants = LOG_2PI + 2.0 * np.log(deviations) + rounding / deviations**2
     return -0.5 * (distance + (~lost).astype(np.float64) @ constants.T)
 
 
@@ -66,7 +82,10 @@ def diagonal(variances: np.ndarray) -> np.ndarray:
 
 
 class ExpectedNormal(NamedTuple):
-    """Cells that expect exp(offset) N(x; mean, deviation^2) of a Gaussian column, each (K, d)."""
+    """Cells that expect exp(offset) N(x; mean, deviation^2) of a Gaussian column, each (K, d).
+
+    What the column's ``rounding`` costs, r / (2 deviation^2), is in the offset.
+    """
 
     mean: np.ndarray
     deviation: np.ndarray
@@ -98,11 +117,11 @@ def singular_covariance() -> ValueError:
 
 
 @inner
-def add_moments(stats, x, w):
+def add_moments(stats, x, w, rounding):
     """Add ``w`` copies of a row to flat statistics; missing cells add nothing."""
     d = x.shape[0]
     for j in range(d):
         if not np.isnan(x[j]):
             stats[j] += w
             stats[d + j] += w * x[j]
-            stats[2 * d + j] += w * x[j] * x[j]
+            stats[2 * d + j] += w * x[j] * x[j] + w * rounding[j]

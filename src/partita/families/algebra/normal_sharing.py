@@ -59,7 +59,7 @@ def _whiten(cell, a, mean, root, away, white):
 
 
 @entry
-def share_out_columns(x, row_weights, log_weights, mean, root, offset, scratch, sizes, stats):
+def share_out_columns(x, row_weights, log_weights, mean, root, offset, rounding, scratch, sizes, stats):
     """As `share_out_gaussian` where columns are independent, ``stats`` (K, 3 d); cells that are NaN are left out.
 
     A cell adds offset - ((x - m) root)^2 / 2, all of them (d, K). Cost: n K d multiply-adds.
@@ -81,12 +81,14 @@ def share_out_columns(x, row_weights, log_weights, mean, root, offset, scratch, 
             if logs[k] > 0.0:
                 share = row_weights[i] * logs[k]
                 sizes[k] += share
-                add_moments(stats[k], x[i], share)
+                add_moments(stats[k], x[i], share, rounding)
     return log_total
 
 
 class NormalColumns:
     """What the variational engines ask of families with independent Gaussian columns, whatever their prior."""
+
+    rounding: np.ndarray  # (d,) of the columns
 
     def expected_loglik(self, rows: NumericRows, expected: ExpectedNormal) -> np.ndarray:
         """Expected log densities of the observed cells."""
@@ -107,6 +109,7 @@ class NormalColumns:
             np.ascontiguousarray(expected.mean.T),
             root,
             offset,
+            self.rounding,
             new_scratch(d, n_clusters),
             sizes,
             stats,

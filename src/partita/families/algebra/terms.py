@@ -16,13 +16,14 @@ LEAST_PIVOT = 1e-14  # of its diagonal entry, as in the compiled factorisation
 LOG_PI = np.log(np.pi)
 
 
-def independent_terms(x: np.ndarray, predictive: Any) -> np.ndarray:
+def independent_terms(x: np.ndarray, predictive: Any, more: np.ndarray | float = 0.0) -> np.ndarray:
     """Terms (n, K, d) where columns are independent given the cluster.
 
-    ``x`` (n, d) has nan where a cell is missing; ``predictive`` has ``logpdf`` and parameters (K, d).
+    ``x`` (n, d) has nan where a cell is missing; ``predictive`` has ``logpdf`` and parameters (K, d); every observed
+    cell adds ``more`` (K, d).
     """
     observed = ~np.isnan(x)[:, None]
-    logs = predictive.logpdf(np.where(observed, x[:, None], 0.0))
+    logs = predictive.logpdf(np.where(observed, x[:, None], 0.0)) + more
     return np.where(observed, logs, 0.0)
 
 
@@ -34,6 +35,7 @@ def student_terms(
     dof: np.ndarray,
     scale: np.ndarray,
     *,
+    rounding: np.ndarray,
     reverse: bool,
 ) -> np.ndarray:
     """Terms (n, K, d) under multivariate Student-t clusters; ``reverse`` conditions on the columns behind.
@@ -41,17 +43,33 @@ def student_terms(
     ``x`` and ``missing`` are (n, d), ``mean`` (K, d), ``precision`` k and ``dof`` (K,), ``scale`` S (K, d, d): the
     Student-t has shape S (k + 1) / (k dof), and so have its margins with the rows and columns of S that they keep.
     Rows with the same missing cells share one factorisation. Cost O(patterns K d^3 + n K d^2).
+
+    Where columns have a ``rounding`` (d,), S is S + R with that of the first cells on the diagonal, and so many of them
+    have the factor (|S| / |S + R|)^(v/2), v = ``dof`` + d - 1, besides.
     """
     n, d = x.shape
     terms = np.zeros((n, mean.shape[0], d))
     for members, gaps in rows_by_gaps(missing):
         order = np.flatnonzero(~gaps)[:: -1 if reverse else 1]
         offset = x[members][:, None, order] - mean[:, order]
-        white, root = _whiten(offset, scale[:, order][:, :, order])
+        white, root = _whiten(offset, scale[:, order][:, :, order] + np.diag(rounding[order]))
         own = np.zeros((white.shape[0], *mean.shape))
         own[:, :, order] = _prefix_terms(white, root, precision, dof)
+        if rounding.any():
+            own[:, :, order] -= 0.5 * (dof + d - 1.0)[:, None] * _log_determinant_steps(scale, rounding, order)
         terms[members] = own
     return terms
+
+
+def _log_determinant_steps(scale: np.ndarray, rounding: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """By how much log |S + R| grows (K, p) when R gets the rounding of one column of ``order`` after the other.
+
+    |S + R| = |S| |1 + R^(1/2) S^-1 R^(1/2)|, and a leading block of the second factor is that of the first columns.
+    """
+    root = np.sqrt(rounding[order])
+    inverse = np.linalg.inv(scale)[:, order][:, :, order]
+    lower = np.linalg.cholesky(np.eye(order.size) + root[:, None] * inverse * root)
+    return 2.0 * np.log(np.einsum("kjj->kj", lower))
 
 
 def _whiten(offset: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
