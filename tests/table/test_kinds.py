@@ -22,11 +22,21 @@ RNG = np.random.default_rng(0)
         (RNG.integers(1, 6, 500), True),
         (np.where(RNG.random(500) < 0.9, 0, RNG.integers(1, 4, 500)), True),
         (RNG.integers(0, 2, 19), False),  # too few cells to tell
-        (RNG.integers(1, 9, 500), False),  # too many values
+        (RNG.permutation(np.repeat(np.arange(9), [5, 40, 90, 30, 10, 50, 80, 20, 5])), False),  # too many values
         (RNG.choice([0.48, 1.0], 300), False),  # no whole numbers
         (RNG.normal(40, 12, 300).round(), False),
         (RNG.normal(0, 0.8, 40).round().clip(-2, 2), False),  # bell-shaped: a normal distribution needs fewer numbers
         (np.zeros(100), False),
+        (RNG.integers(2008, 2020, 400), True),  # evenly spread, as years are
+        (RNG.integers(1, 13, 90), True),
+        (RNG.integers(1, 32, 5000), True),
+        (np.round(2000 + 20 * RNG.random(100_000) ** 0.9), True),  # the later, the fewer by a little
+        (RNG.integers(0, 60, 290), False),  # too few cells for each
+        (RNG.integers(0, 61, 4000), False),  # too many values
+        (RNG.normal(2014, 3, 400).round().clip(2008, 2020), False),
+        (np.concatenate([RNG.normal(2008, 1, 200), RNG.normal(2018, 1, 200)]).round(), False),  # two groups of years
+        (RNG.poisson(3, 400), False),
+        (RNG.geometric(0.3, 400), False),
     ],
 )
 def test_the_rule(values, codes):

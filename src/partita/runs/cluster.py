@@ -222,6 +222,7 @@ class ClusterRequest(FitRequest):
         from partita.runs.columns import DIGITS, columns_of
         from partita.runs.groups import fitted_groups
         from partita.runs.words import how_it_ended
+        from partita.table.kinds import why_guessed
 
         schema, family = answer.input.table.schema, answer.model.family_
         typical = describe_family(family) if len(schema.numeric) > 1 else []
@@ -234,8 +235,9 @@ class ClusterRequest(FitRequest):
             how_it_ended(
                 answer,
                 columns={column.name: column.kind for column in schema.used},
-                guessed=[column.name for column in schema.used if column.guessed],
+                guessed={column.name: why_guessed(column) for column in schema.used if column.guessed},
                 steps={column.name: column.step for column in schema.numeric if column.step > 0.0},
+                scales={column.name: column.scale for column in schema.numeric},
                 covariance=covariance_of(family) if schema.numeric else None,
                 drivers={name: round(share, DIGITS) for name, share in drivers(answer.model).items()},
                 dropped=list(schema.dropped),

@@ -12,6 +12,7 @@ from partita.runs.fits import Fit, Input
 from partita.runs.words import MOST_GROUPS, missing_in_words, short, some
 from partita.table import Column, Table
 from partita.table.dates import date_words
+from partita.table.kinds import why_guessed
 from partita.table.units import from_standard
 from partita.wording import count_of
 
@@ -42,14 +43,20 @@ def describe_input(given: Input) -> list[str]:
         "names the rows": [request.id] if request.id else [],
     }
     lines += [f"  {kind}: {some(names)}" for kind, names in kinds.items() if names]
+    scales = [f"{short(c.name)} {_scale_words(c)}" for c in schema.numeric if c.scale != 1.0]
+    if scales:
+        lines.append(f"  standardised by: {some(scales)}")
     steps = {c.name: c.step for c in schema.numeric if (12.0 * c.rounding) ** 0.5 >= NOTABLE_STEP and c.kind != "date"}
     if steps:
         said = [f"{short(name)} {step:g}" for name, step in steps.items()]
         lines.append(f"  recorded in steps: {some(said)}")
     for kind, words in (("categorical", "categories, though they are numbers"), ("positive", "positive numbers")):
-        guessed = [short(column.name) for column in schema.used if column.guessed and column.kind == kind]
-        if guessed:
-            lines.append(f"  read as {words}: {some(guessed)}; otherwise --types NAME=numeric")
+        reasons: dict[str, list[str]] = {}
+        for column in schema.used:
+            if column.guessed and column.kind == kind:
+                reasons.setdefault(why_guessed(column), []).append(short(column.name))
+        for reason, names in reasons.items():
+            lines.append(f"  read as {words} ({reason}): {some(names)}; otherwise --types NAME=numeric")
     codes = _maybe_codes(table)
     if codes:
         lines.append(f"  whole numbers with few values: {some(codes)}; if they are codes, --types NAME=categorical")
@@ -157,6 +164,13 @@ def _spans(table: Table) -> list[str]:
             first, last = date_words(np.array([np.nanmin(x), np.nanmax(x)]), column)
             spans.append(f"{short(column.name)} ({first} to {last})")
     return spans
+
+
+def _scale_words(column: Column) -> str:
+    """Standard deviation in the user's units, of logs as a factor."""
+    if column.kind == "positive":
+        return f"x {np.exp(column.scale):.3g}"
+    return f"{column.scale:.3g}{' ' + column.unit if column.unit else ''}"
 
 
 def _number(value: float | str) -> str:

@@ -6,11 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from partita.table.encoding import Reading, coded
-from partita.table.schema import ColumnKind
+from partita.table.schema import Column, ColumnKind
 from partita.table.steps import recorded_step
+from partita.table.tails import FEWEST_CELLS, evidence, order_statistics
 
 MOST_CODES = 5  # different whole numbers that may be categories
 CELLS_PER_CODE = 10  # that must be there to tell
+MOST_EVEN_CODES = 60  # different whole numbers that are categories where they are spread evenly
+CELLS_PER_EVEN_CODE = 5
 
 
 def guessed_kinds(
@@ -36,20 +39,52 @@ def guessed_kinds(
 
 
 def are_codes(values: np.ndarray) -> bool:
-    """Whether observed numbers are better told as categories.
-
-    0 and 1 are. So are two to five different whole numbers, ten cells for each of them or more, whose shares account
-    for the cells better than a normal distribution of what they were recorded from, by the Bayesian information
-    criterion: log likelihood less half the log of the number of cells for every free number.
-    """
+    """Whether observed numbers are better told as categories: whole numbers that are few, or spread evenly."""
     distinct, sizes = np.unique(values, return_counts=True)
+    if len(distinct) < 2 or (distinct != np.floor(distinct)).any():
+        return False
+    step = recorded_step(values) or float(np.diff(distinct).min())
+    return are_few(values, distinct, sizes, step) or are_even(values, distinct, step)
+
+
+def are_few(values: np.ndarray, distinct: np.ndarray, sizes: np.ndarray, step: float) -> bool:
+    """0 and 1, or at most five numbers whose shares account for the cells better than a normal distribution.
+
+    Ten cells for each of them or more must be there. They are compared by the Bayesian information criterion, log
+    likelihood less half the log of the number of cells for every free number; the normal distribution is that of what
+    the numbers were recorded from.
+    """
     k, n = len(distinct), len(values)
-    if not 2 <= k <= MOST_CODES or n < CELLS_PER_CODE * k or (distinct != np.floor(distinct)).any():
+    if k > MOST_CODES or n < CELLS_PER_CODE * k:
         return False
     if distinct[0] == 0.0 and distinct[-1] == 1.0:
         return True
     as_categories = float(sizes @ np.log(sizes / n)) - 0.5 * (k - 1) * np.log(n)
-    step = recorded_step(values) or float(np.diff(distinct).min())
     variance = values.var() + step**2 / 12.0
     as_numbers = n * (np.log(step) - 0.5 * np.log(2.0 * np.pi * np.e * variance)) - np.log(n)
-    return as_categories > as_numbers
+    return bool(as_categories > as_numbers)
+
+
+def are_even(values: np.ndarray, distinct: np.ndarray, step: float) -> bool:
+    """At most 60 numbers that one share for all accounts for better than any mixture of up to four normals.
+
+    Years, months, weekdays and regions come so. No normal distribution is flat: beside clear groups such a column
+    would be cut into pieces that mean nothing. Thirty cells, and five for each number, must be there; of many cells 256
+    order statistics are looked at. Both accounts are of numbers as recorded; the flat one has two ends to choose.
+    """
+    k, n = len(distinct), len(values)
+    if k > MOST_EVEN_CODES or n < max(FEWEST_CELLS, CELLS_PER_EVEN_CODE * k):
+        return False
+    cells = order_statistics(values, np.ones(n))
+    as_even = -len(cells) * np.log(k) - np.log(len(cells))
+    as_numbers = float(evidence(cells[None, :], np.array([step]))[0]) + len(cells) * np.log(step)
+    return bool(as_even > as_numbers)
+
+
+def why_guessed(column: Column) -> str:
+    """Why a column whose kind nobody told is not of that of its values, in words; empty where it is."""
+    if not column.guessed:
+        return ""
+    if column.kind == "positive":
+        return "a long tail: their logs account for them better"
+    return "few whole numbers" if len(column.levels) <= MOST_CODES else "whole numbers that are spread evenly"
