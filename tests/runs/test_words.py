@@ -77,6 +77,12 @@ def test_what_is_said_of_the_number_of_groups_is_true(seed):
 
 
 def test_whole_numbers_with_few_values_are_pointed_out():
-    x = np.column_stack([np.arange(60) % 8, np.random.default_rng(2).normal(size=60), np.arange(60) * 7 % 41])
+    x = np.column_stack(
+        [
+            np.repeat(np.arange(8), [1, 4, 9, 17, 16, 8, 4, 1]),
+            np.random.default_rng(2).normal(size=60),
+            np.arange(60) * 7 % 41,
+        ]
+    )
     said = describe_input(run_of(x).input)
     assert said[-1] == "  whole numbers with few values: x0 (8); if they are codes, --types NAME=categorical"

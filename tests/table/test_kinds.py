@@ -35,6 +35,8 @@ RNG = np.random.default_rng(0)
         (RNG.integers(0, 61, 4000), False),  # too many values
         (RNG.normal(2014, 3, 400).round().clip(2008, 2020), False),
         (np.concatenate([RNG.normal(2008, 1, 200), RNG.normal(2018, 1, 200)]).round(), False),  # two groups of years
+        (np.repeat(RNG.normal(0, 100, 50).round(), 10), False),  # copies of measurements
+        (np.repeat([-1.7e308, 1.7e308], 50), False),
         (RNG.poisson(3, 400), False),
         (RNG.geometric(0.3, 400), False),
     ],

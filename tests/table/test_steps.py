@@ -53,7 +53,7 @@ def test_the_step_follows_the_unit(factor):
     assert recorded_step(factor * Z.round(1)) == pytest.approx(0.1 * factor, rel=1e-6)
 
 
-FRAME = pd.DataFrame({"age": 5 * RNG.integers(4, 18, 80), "height": Z[:80], "city": RNG.choice(["a", "b"], 80)})
+FRAME = pd.DataFrame({"age": 5 * (10 + 3 * Z[80:160]).round(), "height": Z[:80], "city": RNG.choice(["a", "b"], 80)})
 
 
 def steps_of(table):
@@ -65,6 +65,12 @@ def test_a_table_knows_its_steps_and_what_is_told_goes_before():
     assert steps_of(Table.read(FRAME, column_steps={"age": 1})) == {"age": 1.0, "height": 0.0, "city": 0.0}
     assert steps_of(Table.read(FRAME, column_steps=0)) == {"age": 0.0, "height": 0.0, "city": 0.0}
     assert steps_of(Table.read(FRAME[["age"]].to_numpy(), column_steps={0: 2.5})) == {"x0": 2.5}
+
+
+def test_who_tells_a_step_means_numbers():
+    frame = FRAME.assign(age=5 * RNG.integers(4, 12, 80))
+    kinds = [Table.read(frame, **how).schema.columns[0].kind for how in ({}, {"column_steps": {"a*": 5}})]
+    assert kinds == ["categorical", "numeric"]
 
 
 def test_rounding_is_in_stored_units():

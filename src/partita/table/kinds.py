@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from partita.table.encoding import Reading, coded
-from partita.table.schema import Column, ColumnKind
+from partita.table.schema import LARGEST_WHOLE, Column, ColumnKind
 from partita.table.steps import recorded_step
 from partita.table.tails import FEWEST_CELLS, evidence, order_statistics
 
@@ -24,7 +24,8 @@ def guessed_kinds(
 ) -> list[Reading]:
     """Columns whose kind nobody told as what their numbers look like, judged by rows in ``counted`` (None: all).
 
-    ``guess`` says whether to, a function of which columns and kinds.
+    ``guess`` says whether to, a function of which columns and kinds. ``told`` are columns of which something was said
+    that numbers alone have: their kind, or their step.
     """
     return [
         replace(coded(reading), guessed=True)
@@ -41,10 +42,12 @@ def guessed_kinds(
 def are_codes(values: np.ndarray) -> bool:
     """Whether observed numbers are better told as categories: whole numbers that are few, or spread evenly."""
     distinct, sizes = np.unique(values, return_counts=True)
-    if len(distinct) < 2 or (distinct != np.floor(distinct)).any():
+    if not 2 <= len(distinct) <= MOST_EVEN_CODES or (distinct != np.floor(distinct)).any():
+        return False
+    if max(-distinct[0], distinct[-1]) > LARGEST_WHOLE:
         return False
     step = recorded_step(values) or float(np.diff(distinct).min())
-    return are_few(values, distinct, sizes, step) or are_even(values, distinct, step)
+    return are_few(values, distinct, sizes, step) or are_even(values, step)
 
 
 def are_few(values: np.ndarray, distinct: np.ndarray, sizes: np.ndarray, step: float) -> bool:
@@ -65,18 +68,19 @@ def are_few(values: np.ndarray, distinct: np.ndarray, sizes: np.ndarray, step: f
     return bool(as_categories > as_numbers)
 
 
-def are_even(values: np.ndarray, distinct: np.ndarray, step: float) -> bool:
-    """At most 60 numbers that one share for all accounts for better than any mixture of up to four normals.
+def are_even(values: np.ndarray, step: float) -> bool:
+    """Whether a flat line from the least to the largest accounts for the cells better than up to four normals.
 
     Years, months, weekdays and regions come so. No normal distribution is flat: beside clear groups such a column
-    would be cut into pieces that mean nothing. Thirty cells, and five for each number, must be there; of many cells 256
-    order statistics are looked at. Both accounts are of numbers as recorded; the flat one has two ends to choose.
+    would be cut into pieces that mean nothing. At most 60 steps lie between the ends, and thirty cells, five for each
+    step, must be there; of many cells 256 order statistics are looked at. Both accounts are of numbers as recorded; the
+    flat one has two ends to choose.
     """
-    k, n = len(distinct), len(values)
-    if k > MOST_EVEN_CODES or n < max(FEWEST_CELLS, CELLS_PER_EVEN_CODE * k):
+    n, n_values = len(values), round((values.max() - values.min()) / step) + 1
+    if n_values > MOST_EVEN_CODES or n < max(FEWEST_CELLS, CELLS_PER_EVEN_CODE * n_values):
         return False
     cells = order_statistics(values, np.ones(n))
-    as_even = -len(cells) * np.log(k) - np.log(len(cells))
+    as_even = -len(cells) * np.log(n_values) - np.log(len(cells))
     as_numbers = float(evidence(cells[None, :], np.array([step]))[0]) + len(cells) * np.log(step)
     return bool(as_even > as_numbers)
 

@@ -181,9 +181,10 @@ class Table:
             _read(name, c, told.get(name), marks, decimal_comma=comma) for name, c in zip(source.names, source.columns)
         ]
         counted = None if weights is None else weights > 0
-        readings = guessed_kinds(readings, told, counted, guess_types)
-        readings = as_positive(readings, told, positive, offset)
         steps = told_steps(column_steps, source)
+        stepped = steps if isinstance(column_steps, Mapping) else {}
+        readings = guessed_kinds(readings, {*told, *stepped}, counted, guess_types)
+        readings = as_positive(readings, told, positive, offset)
         readings, found_steps = guessed_positive(readings, told, weights, guess_types, offset, steps)
         steps |= found_steps
         learned = learn_schema(readings, weights=weights, standardize=standardize, steps=steps)
