@@ -63,9 +63,9 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         ``{"age": 5}``. One number is for all columns, 0 for continuous numbers. A Gaussian cell stands for what lies
         within half a step of it.
     guess_types : bool
-        Whether numbers that are better told as categories are read so (0 and 1; two to five whole numbers), and those
-        that are better told by their logs as positive numbers (all above 0, with a long tail), in columns that
-        ``column_types`` does not name. A family that reads one kind of columns leaves nothing to guess.
+        Whether numbers that are better told as categories are read so (any two; a few, or evenly spread ones, in equal
+        steps), and those that are better told by their logs as positive numbers (all above 0, with a long tail), in
+        columns that ``column_types`` does not name. A family that reads one kind of columns leaves nothing to guess.
     missing : text, number, list or mapping, optional
         What stands for a missing cell, here and in `predict`: ``-999``, ``[-9, "unknown"]``, or by columns
         ``{"age": -999, "item_*": [8, 9]}`` with keys as in ``column_types``.

@@ -23,7 +23,8 @@ RNG = np.random.default_rng(0)
         (np.where(RNG.random(500) < 0.9, 0, RNG.integers(1, 4, 500)), True),
         (RNG.integers(0, 2, 19), False),  # too few cells to tell
         (RNG.permutation(np.repeat(np.arange(9), [5, 40, 90, 30, 10, 50, 80, 20, 5])), False),  # too many values
-        (RNG.choice([0.48, 1.0], 300), False),  # no whole numbers
+        (RNG.choice([0.48, 1.0], 300), True),  # any two numbers
+        (np.repeat([0.0, 0.11111111, 0.22222222, 0.33333334], [260, 34, 5, 1]), True),  # ninths
         (RNG.normal(40, 12, 300).round(), False),
         (RNG.normal(0, 0.8, 40).round().clip(-2, 2), False),  # bell-shaped: a normal distribution needs fewer numbers
         (np.zeros(100), False),
@@ -39,6 +40,8 @@ RNG = np.random.default_rng(0)
         (np.repeat([-1.7e308, 1.7e308], 50), False),
         (RNG.poisson(3, 400), False),
         (RNG.geometric(0.3, 400), False),
+        (RNG.choice([0.13, 0.57, 1.9, 4.2], 300), False),  # multiples of nothing
+        (RNG.integers(1, 11, 400) / 2, True),  # half stars, spread evenly
     ],
 )
 def test_the_rule(values, codes):

@@ -42,8 +42,8 @@ def cluster(
         bool,
         typer.Option(
             "--guess-types/--no-guess-types",
-            help="Whether numbers that look like codes (0 and 1; few whole numbers) are read as categories, and those"
-            " with a long tail as positive numbers.",
+            help="Whether numbers that look like codes (any two; a few, or evenly spread ones, in equal steps) are read"
+            " as categories, and those with a long tail as positive numbers.",
         ),
     ] = True,
     missing: Annotated[

@@ -7,12 +7,12 @@ import numpy as np
 
 from partita.table.encoding import Reading, coded
 from partita.table.schema import LARGEST_WHOLE, Column, ColumnKind
-from partita.table.steps import recorded_step
+from partita.table.steps import are_multiples, recorded_step
 from partita.table.tails import FEWEST_CELLS, evidence, order_statistics
 
-MOST_CODES = 5  # different whole numbers that may be categories
+MOST_CODES = 5  # different numbers that may be categories
 CELLS_PER_CODE = 10  # that must be there to tell
-MOST_EVEN_CODES = 60  # different whole numbers that are categories where they are spread evenly
+MOST_EVEN_CODES = 60  # different numbers that are categories where they are spread evenly
 CELLS_PER_EVEN_CODE = 5
 
 
@@ -40,13 +40,16 @@ def guessed_kinds(
 
 
 def are_codes(values: np.ndarray) -> bool:
-    """Whether observed numbers are better told as categories: whole numbers that are few, or spread evenly."""
+    """Whether observed numbers are better told as categories: in equal steps, and few or spread evenly.
+
+    Whole numbers are in equal steps, and so are halves and ninths, and any two numbers.
+    """
     distinct, sizes = np.unique(values, return_counts=True)
-    if not 2 <= len(distinct) <= MOST_EVEN_CODES or (distinct != np.floor(distinct)).any():
-        return False
-    if max(-distinct[0], distinct[-1]) > LARGEST_WHOLE:
+    if not 2 <= len(distinct) <= MOST_EVEN_CODES or max(-distinct[0], distinct[-1]) > LARGEST_WHOLE:
         return False
     step = recorded_step(values) or float(np.diff(distinct).min())
+    if not are_multiples(distinct - distinct[0], step).all():
+        return False
     return are_few(values, distinct, sizes, step) or are_even(values, step)
 
 
@@ -91,4 +94,4 @@ def why_guessed(column: Column) -> str:
         return ""
     if column.kind == "positive":
         return "a long tail: their logs account for them better"
-    return "few whole numbers" if len(column.levels) <= MOST_CODES else "whole numbers that are spread evenly"
+    return "few different numbers" if len(column.levels) <= MOST_CODES else "numbers that are spread evenly"
