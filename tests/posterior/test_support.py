@@ -152,6 +152,35 @@ def test_groups_that_every_draw_cuts_up_another_way_are_groups():
     assert not found.diffuse
 
 
+def chains_that_disagree(seed):
+    """Four chains that cut groups up, each in its own way, now and then across their border."""
+    rng = np.random.default_rng(seed)
+    n, n_groups, cuts = int(rng.integers(60, 160)), int(rng.integers(2, 5)), int(rng.integers(2, 7))
+    noise, group, draws = rng.uniform(0, 0.2), rng.integers(0, n_groups, n), []
+    for _ in range(4):
+        piece = rng.integers(0, cuts, n)
+        chain = group * cuts + piece * (rng.random(n_groups) < 0.7)[group]
+        if rng.random() < 0.5:
+            one, other = rng.choice(n_groups, 2, replace=False)
+            chain = np.where((group == other) & (piece == 0), one * cuts, chain)
+        for _ in range(5):
+            wanders = rng.random(n) < noise
+            draws.append(np.where(wanders, rng.integers(0, n_groups * cuts, n), chain))
+    return np.array(draws)
+
+
+@pytest.mark.parametrize("seed", range(52, 58))
+def test_no_union_of_pieces_that_has_support_is_better(seed):
+    draws = chains_that_disagree(seed)
+    posterior, weights = Posterior(draws), np.full(len(draws), 1 / len(draws))
+    found = posterior.estimate(min_support=0.5, runs=2)
+    stages = posterior.hierarchy(labels=posterior.estimate(runs=2).labels)
+    for k in range(1, stages.n_pieces + 1):
+        union = stages.labels(k)
+        if k == 1 or is_held(union, draws, weights, 0.5):
+            assert found.expected_loss <= slow_expected(VI(), union, draws, weights) + 1e-10
+
+
 def test_no_more_clusters_than_any_draw_has_unless_asked_for():
     rng = np.random.default_rng(4)
     draws = rng.integers(0, 13, (500, 60))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from partita.partitions import canonical
 from partita.posterior.condensing import Condensed
 from partita.posterior.estimate.comparing import evenly_spaced
 from partita.posterior.estimate.descent import Problem
@@ -14,16 +15,25 @@ CELLS_READ = 1e6
 
 _FEWEST_DRAWS = 100
 _AT_ONCE = 0.25  # of the clusters below the support
+_FEW_WEAK = 16  # clusters that are joined one by one
 _MANY_SINGLES = 20  # single objects below the support from which all are dissolved at once
 
 
 def held(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
-    """Give up the cluster of least support as long as that is below ``min_support``; of many, a quarter at once.
+    """Give up the cluster of least support as long as that is below ``min_support``, in two ways; the better result.
 
-    Its units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
+    One cluster is what is left where nothing holds. Above `MOST_CLUSTERS` clusters nothing is given up.
+    """
+    found = [_reseated(problem, labels, min_support), _joined(problem, labels, min_support)]
+    return found[int(np.argmin(problem.loss.expected(np.stack(found), problem.draws)))]
+
+
+def _reseated(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
+    """Clusters dissolved, of many weak ones a quarter at once.
+
+    Their units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
     better; then all units move to where they do best, among as many clusters as are left, so that the number of
-    clusters falls with every step. Many single objects go together. One cluster is what is left where nothing holds.
-    Above `MOST_CLUSTERS` clusters nothing is given up.
+    clusters falls with every step. Many single objects go together.
     """
     for draws in _fewer_then_all(problem.draws):
         while labels.max() > 0:
@@ -32,10 +42,33 @@ def held(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray
                 break
             tried = [problem.without(labels, weak)]
             if len(weak) == 1:
-                joined = np.where(labels == weak[0], support.nearest[weak[0]], labels)
-                tried.append(problem.without(joined, weak))
+                tried.append(problem.without(_with_nearest(labels, weak, support), weak))
             labels = tried[int(np.argmin(problem.loss.expected(np.stack(tried), draws)))]
     return labels
+
+
+def _joined(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
+    """Clusters joined with the one whose objects theirs are most often together with, and no object moved.
+
+    Where chains disagree on how a group is cut up, moving objects to where they do best makes new pieces that no chain
+    but one has; their union is what the draws agree on.
+    """
+    for draws in _fewer_then_all(problem.draws):
+        while labels.max() > 0:
+            support, weak = _weak(labels, draws, min_support)
+            if len(weak) == 0:
+                break
+            labels = canonical(_with_nearest(labels, weak if len(weak) > _FEW_WEAK else weak[:1], support))
+    return labels
+
+
+def _with_nearest(labels: np.ndarray, weak: np.ndarray, support: Support) -> np.ndarray:
+    """Labels after every weak cluster, one after the other, has become part of its nearest one."""
+    part_of = np.arange(len(support.nearest) + 1)  # the last stays -1, for those in no cluster
+    part_of[-1] = -1
+    for cluster in weak:
+        part_of[part_of == part_of[cluster]] = part_of[support.nearest[cluster]]
+    return part_of[labels]
 
 
 def _fewer_then_all(draws: Condensed) -> list[Condensed]:
