@@ -167,12 +167,13 @@ class MixtureAnswers(TableEstimator):
 
         Of tables of numeric columns only; others have ``profile_``. These are plain means over the observed cells of
         the rows that ``labels_`` puts into the cluster, each counted by its weight, as those of k-means: nothing of
-        the prior is in them. Of positive columns they are geometric means. The posterior means of ``profile_`` lean on
-        the prior and have intervals. A cluster without an observed cell in a column has nan there.
+        the prior is in them. Of positive columns they are geometric means, unless many of their cells are 0. The
+        posterior means of ``profile_`` lean on the prior and have intervals. A cluster without an observed cell in a
+        column has nan there.
         """
         check_is_fitted(self)
         table = self._model.table
-        others = [column.name for column in table.schema.columns if column.block != "numeric"]
+        others = [column.name for column in table.schema.columns if column.block != "numeric" and not column.part_of]
         if others:
             raise AttributeError(
                 f"cluster_centers_ is for tables of numeric columns, and {name_some(others, len(others))} "

@@ -41,6 +41,9 @@ RNG = np.random.default_rng(0)
         (RNG.poisson(3, 400), False),
         (RNG.geometric(0.3, 400), False),
         (RNG.choice([0.13, 0.57, 1.9, 4.2], 300), False),  # multiples of nothing
+        (RNG.choice([10115, 20095, 50667], 300), True),  # whole numbers need no equal steps
+        (RNG.choice([1, 5, 10, 25], 300), True),
+        (RNG.choice(17, 400, p=[0.2, *[0.05] * 16]), False),  # a value that many hold: not spread evenly
         (RNG.integers(1, 11, 400) / 2, True),  # half stars, spread evenly
     ],
 )

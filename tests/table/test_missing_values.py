@@ -152,3 +152,12 @@ def test_schemas_refuse_what_is_not_theirs():
 def test_values_are_kept_once_and_in_order():
     assert missing_pairs([-9, -9.0, "x", "x"], ()) == ((None, -9), (None, "x"))
     assert missing_pairs(None, ()) == missing_pairs([], ()) == ()
+
+
+@pytest.mark.parametrize("mark", ["-999", "-999%"])
+def test_numbers_that_were_text_may_stand_for_missing_cells(mark):
+    share = [f"{x}%" for x in np.random.default_rng(0).integers(0, 100, 60)]
+    share[7] = mark if mark.endswith("%") else f"{mark}%"
+    with pytest.warns(UserWarning, match="Text was read as numbers"):
+        table = Table.read(pd.DataFrame({"share": share, "size": [0.5, 1.5] * 30}), missing=-999)
+    assert np.flatnonzero(np.isnan(table.numeric[:, 0])).tolist() == [7]

@@ -54,5 +54,14 @@ def test_columns_are_understood(name, n_rows, n_numeric, n_categorical, n_missin
     ],
 )
 def test_which_columns_have_a_long_tail(name, positive):
-    columns = Table.read(FOLDER / name).schema.columns
-    assert {column.name for column in columns if column.kind == "positive" and column.name != "label"} == positive
+    schema = Table.read(FOLDER / name).schema
+    found = {column.name for column in schema.numeric if column.kind == "positive" and column.name != "label"}
+    assert found - set(schema.zero_flags) == positive
+
+
+@pytest.mark.parametrize(
+    ("name", "n_parted"),
+    [("spambase.csv.gz", 54), ("glass.csv", 4), *((f"{name}.csv", 0) for name in ("letter_AJ_700", "wine", "ecoli"))],
+)
+def test_which_columns_are_0_or_something(name, n_parted):
+    assert len(Table.read(FOLDER / name).schema.zero_flags) == n_parted

@@ -119,3 +119,11 @@ def test_a_column_that_holds_the_value_by_right_is_spared():
     assert heard(table(balance=balance), missing={"age": [-999]})[1] == []
     _, said = heard(table(balance=balance).rename(columns={"age": "age, in years"}))
     assert "(command line: --missing '\"age, in years=-999\"')" in said[0]
+
+
+def test_codes_that_are_read_as_categories_are_looked_at_too():
+    rng = np.random.default_rng(2)
+    flags = rng.integers(0, 2, 200).astype(float)
+    flags[:12] = -999
+    with pytest.warns(UserWarning, match="-999"):
+        Table.read(pd.DataFrame({"flag": flags, "size": rng.normal(size=200)}))

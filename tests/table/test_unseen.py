@@ -105,3 +105,25 @@ def test_columns_of_arrays_are_counted():
         Table.read(np.zeros((2, 3)), schema=schema)
     with pytest.raises(ValueError, match=r"X has 3 columns, but 2 were seen in fit \(missing: 'x0', 'x1'; not seen"):
         Table.read(pd.DataFrame(np.zeros((2, 3)), columns=list("abc")), schema=schema)
+
+
+def test_numbers_that_were_guessed_to_be_categories_are_known_again_however_they_are_written():
+    rng = np.random.default_rng(5)
+    fit = pd.DataFrame(
+        {
+            "third": rng.choice([0, 1 / 3, 2 / 3], 90),
+            "vat": rng.choice(["7%", "19%", "25%"], 90),
+            "fee": rng.choice(["$1,000", "$2,000", "$3,000"], 90),
+        }
+    )
+    with pytest.warns(UserWarning, match="Text was read as numbers in columns 'vat'.* and 'fee'"):
+        table = Table.read(fit)
+    assert [column.kind for column in table.schema.columns] == ["categorical"] * 3
+    again = Table.read(fit, schema=table.schema, unseen="error")
+    np.testing.assert_array_equal(again.codes, table.codes)
+    for third in (fit["third"].astype(np.float32), fit["third"].round(4), fit["third"].round(4).astype(str)):
+        rounded = Table.read(fit.assign(third=third), schema=table.schema, unseen="error")
+        np.testing.assert_array_equal(rounded.codes, table.codes)
+    with pytest.warns(UserWarning, match=r"0.34 in column 'third' \(row 0\); 'free' in column 'fee' \(row 0\)"):
+        odd = Table.read(pd.DataFrame({"third": [0.34], "vat": ["19 %"], "fee": ["free"]}), schema=table.schema)
+    assert odd.codes.tolist() == [[-1, 1, -1]]

@@ -38,16 +38,18 @@ class TableReader:
         values = np.array(column, dtype=object) if isinstance(column, list | tuple) else np.asarray(column)
         if values.ndim != 1:
             raise ValueError(f"A column has one cell per row: got an array of shape {values.shape}.")
-        n_columns = len(self.schema.columns)
+        n_columns = len(self.schema.names)
         if whole_number("m, the number of a column,", m, 0) >= n_columns:
             raise ValueError(f"Column {m} was not seen in fit: they are numbered from 0 to {n_columns - 1}.")
-        own = self.schema.columns[m]
+        name = self.schema.names[m]
         blocks = self._missing(values.shape[0])
-        if values.shape[0] and not self.schema.drops(own.name):
-            missing = tuple((name, value) for name, value in self.schema.missing if name in (None, own.name))
-            alone = self.table(values[:, None], Schema((own,), missing=missing))
-            block = blocks[KINDS.index(own.block)]
-            block[:, self.schema.by_kind[own.block].index(own)] = alone.by_kind[own.block][:, 0]
+        if values.shape[0] and not self.schema.drops(name):
+            own = tuple(column for column in self.schema.columns if name in (column.name, column.part_of))
+            missing = tuple((key, value) for key, value in self.schema.missing if key in (None, name))
+            alone = self.table(values[:, None], Schema(own, missing=missing))
+            for part in own:
+                block = blocks[KINDS.index(part.block)]
+                block[:, self.schema.by_kind[part.block].index(part)] = alone.by_kind[part.block][:, 0]
         return Table(self.schema, *blocks)
 
     def _missing(self, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -143,6 +143,12 @@ def estimator_fields(kind: str) -> tuple[Field, ...]:
             lambda value: _is_number(value) and value >= 0,
             required=False,
         ),
+        Field(
+            f"{kind}.schema.columns[].part_of",
+            "the column of which it says where that is 0, otherwise empty",
+            _is_text,
+            required=False,
+        ),
         Field(f"{kind}.schema.dropped", "a list of names", _are_different),
         Field(
             f"{kind}.schema.missing",

@@ -85,7 +85,7 @@ def explain(model: Model, clusters: Clusters, groups: np.ndarray, row: Table, la
     joint, seats = _by_group(pieces, groups), _by_group(clusters.log_seats[:-1], groups)
     label = int(joint.argmax()) if label is None else label
     columns = row.decode(row.numeric, row.codes, row.counts)
-    values = {column.name: _plain(columns[column.name][0]) for column in row.schema.used}
+    values = {column.name: _plain(columns[column.name][0]) for column in row.schema.used if not column.part_of}
     if joint.size == 1:
         return Explanation(label, -1, 0.0, dict.fromkeys(values, 0.0), values)
     others = np.delete(np.arange(joint.size), label)
@@ -95,6 +95,8 @@ def explain(model: Model, clusters: Clusters, groups: np.ndarray, row: Table, la
     orders = [_contributions(model, clusters, pair, row, reverse) for reverse in (False, True)]
     found = 0.5 * (np.stack(orders[0]) + np.stack(orders[1]))
     by_name = dict(zip(model.likelihood.column_names(row.schema), _difference(*found).tolist()))
+    for name, flag in row.schema.zero_flags.items():
+        by_name[name] += by_name.pop(flag.name)
     prior = float(seats[label] - seats[runner_up])
     return Explanation(label, runner_up, prior, {name: by_name[name] for name in values}, values)
 

@@ -47,18 +47,29 @@ def cluster_means(model: Model, labels: np.ndarray, n_clusters: int) -> np.ndarr
     """Weighted means (K, columns) of the observed cells of every cluster of a numeric table, in the user's units.
 
     Columns are all that came in: a constant one has its value. nan where a cluster has no observed cell. Dates are days
-    or seconds since the first; of positive columns these are geometric means, exp(mean of log(x + offset)) - offset.
+    or seconds since the first; of positive columns these are geometric means, exp(mean of log(x + offset)) - offset,
+    and plain ones of columns of which many cells are 0.
     """
-    table, weights = model.table, model.row_weights
-    observed = ~np.isnan(table.numeric)
-    means = np.full((n_clusters, observed.shape[1]), np.nan)
-    for j, seen in enumerate(observed.T):
-        total = np.bincount(labels[seen], weights[seen], n_clusters)
-        sums = np.bincount(labels[seen], weights[seen] * table.numeric[seen, j], n_clusters)
-        np.divide(sums, total, out=means[:, j], where=total > 0)
+    table = model.table
+    means = _means(table.numeric, labels, model.row_weights, n_clusters)
     units = dict(zip((column.name for column in table.schema.numeric), table.to_units(means).T))
-    constant = {column.name: np.full(n_clusters, column.center) for column in table.schema.columns}
+    constant = {c.name: np.full(n_clusters, c.center) for c in table.schema.columns if not c.part_of}
+    if table.schema.zero_flags:
+        cells = table.decode(table.numeric, table.codes, table.counts)
+        with_zeros = np.column_stack([cells[name] for name in table.schema.zero_flags])
+        units |= zip(table.schema.zero_flags, _means(with_zeros, labels, model.row_weights, n_clusters).T)
     return np.column_stack(list((constant | units).values()))
+
+
+def _means(cells: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Weighted means (K, d) of the observed cells (n, d) of every cluster; nan where it has none."""
+    means = np.full((n_clusters, cells.shape[1]), np.nan)
+    for j, column in enumerate(cells.T):
+        seen = ~np.isnan(column)
+        total = np.bincount(labels[seen], weights[seen], n_clusters)
+        sums = np.bincount(labels[seen], weights[seen] * column[seen], n_clusters)
+        np.divide(sums, total, out=means[:, j], where=total > 0)
+    return means
 
 
 def _observed_weight(model: Model, labels: np.ndarray, n_clusters: int) -> dict[str, np.ndarray]:

@@ -14,9 +14,9 @@ from partita.table.date_text import ORDERS
 from partita.table.dates import numbers_of, time_unit
 from partita.table.positive import SMALL, refuse_without_log, rows_without_log
 from partita.table.schema import LARGEST_WHOLE, Column, ColumnKind, Schema
-from partita.table.steps import recorded_step
+from partita.table.steps import TOLERANCE, recorded_step
 from partita.table.text_codes import codes_of_objects, is_categorical, text_codes
-from partita.table.text_values import TextColumn, TextValues, numbers_again, recognised, told_dates
+from partita.table.text_values import TextColumn, TextValues, levels_again, numbers_again, recognised, told_dates
 from partita.table.time_cells import refuse_times
 from partita.table.units import center_and_scale, to_standard
 from partita.table.unseen import UnseenValues
@@ -31,7 +31,8 @@ class Reading:
     datetime64[us], in UTC where ``in_utc``; durations and times of day (``of_day``) are timedelta64[us]. Where text was
     read as numbers or dates, ``written`` says how it was written, ``example`` gives one, and ``ambiguous`` says that
     day and month could be taken for each other. ``guessed``: the kind is not that of its values, and nobody told it.
-    ``offset`` is added to positive numbers before their logs are taken.
+    ``offset`` is added to positive numbers before their logs are taken. ``part_of`` is the column of which it says
+    where that is 0.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Reading:
     ambiguous: bool = False
     guessed: bool = False
     offset: float = 0.0
+    part_of: str = ""
 
     @property
     def observed(self) -> np.ndarray:
@@ -64,6 +66,8 @@ def read_column(
     order = told if told in ORDERS else ""
     kind: Any = "date" if order else told
     coded = text_codes(column)
+    if kind == "categorical" and known is not None and known.written and coded is not None:
+        return Reading(name, "categorical", coded[0], levels_again(TextColumn(name, *coded), known.written))
     if kind != "categorical" and not is_categorical(column):
         codes = coded or codes_of_objects(column)
         found = None if codes is None else _text_values(TextColumn(name, *codes), kind, order, known, decimal_comma)
@@ -158,13 +162,12 @@ def encode_codes(
 ) -> np.ndarray:
     """Codes of a categorical column by the levels of the schema, -1 where a value is no level.
 
-    Text is also the number or truth value that is written so: one odd cell makes a column of a file text. Values that
-    are no level go to ``unseen``, except in rows outside ``counted`` (rows of weight 0).
+    Text is also the number or truth value that is written so: one odd cell makes a column of a file text. A number is
+    also the level that it lies next to, but for a thousandth of the gap between levels, and in columns that were
+    guessed so is text that is one: thirds have many spellings.
+    Values that are no level go to ``unseen``, except in rows outside ``counted`` (rows of weight 0).
     """
-    index = {level: code for code, level in enumerate(column.levels)}
-    written = {str(level).lower(): code for level, code in index.items() if not isinstance(level, str)}
-    found = (index.get(v, written.get(v.strip().lower(), -1) if isinstance(v, str) else -1) for v in reading.distinct)
-    lookup = np.array([*found, -1], dtype=np.int32)
+    lookup = np.array([*map(_level_finder(column), reading.distinct), -1], dtype=np.int32)
     codes = lookup[reading.values]
     strange = (codes < 0) & (reading.values >= 0)
     if counted is not None:
@@ -174,6 +177,30 @@ def encode_codes(
         met = dict.fromkeys(reading.values[rows].tolist())
         unseen.meet(reading.name, [reading.distinct[code] for code in met], rows)
     return codes
+
+
+def _level_finder(column: Column) -> Callable[[Any], int]:
+    """A function from a value to the code of its level, -1 where it has none."""
+    index = {level: code for code, level in enumerate(column.levels)}
+    written = {str(level).lower(): code for level, code in index.items() if not isinstance(level, str)}
+    is_number = [isinstance(level, int | float) and not isinstance(level, bool) for level in column.levels]
+    codes = np.flatnonzero(is_number)
+    numbers = np.array([column.levels[code] for code in codes], dtype=np.float64)
+    gaps = np.diff(np.sort(numbers))
+    tolerance = TOLERANCE * gaps.min() if len(gaps) else 0.0
+
+    def code_of(value: Any) -> int:
+        code = index.get(value, written.get(value.strip().lower(), -1) if isinstance(value, str) else -1)
+        is_text = isinstance(value, str) and not column.guessed  # what was meant to be text is no number
+        if code >= 0 or is_text or isinstance(value, bool) or not len(numbers):
+            return code
+        try:
+            distance = np.abs(numbers - float(value))
+        except ValueError:  # text
+            return -1
+        return int(codes[distance.argmin()]) if distance.min() <= tolerance else -1
+
+    return code_of
 
 
 def encode_numeric(
@@ -291,6 +318,7 @@ def _described(reading: Reading, seen: np.ndarray) -> Column:
         written=reading.written,
         guessed=reading.guessed,
         offset=reading.offset,
+        part_of=reading.part_of,
         **_time_fields(reading, seen),
     )
     return replace(column, levels=_levels(reading, seen)) if column.kind == "categorical" else column

@@ -40,15 +40,16 @@ def guessed_kinds(
 
 
 def are_codes(values: np.ndarray) -> bool:
-    """Whether observed numbers are better told as categories: in equal steps, and few or spread evenly.
+    """Whether observed numbers are better told as categories: few of them, or spread evenly.
 
-    Whole numbers are in equal steps, and so are halves and ninths, and any two numbers.
+    They are whole, or multiples of one step, as halves and ninths are, and any two numbers.
     """
     distinct, sizes = np.unique(values, return_counts=True)
     if not 2 <= len(distinct) <= MOST_EVEN_CODES or max(-distinct[0], distinct[-1]) > LARGEST_WHOLE:
         return False
     step = recorded_step(values) or float(np.diff(distinct).min())
-    if not are_multiples(distinct - distinct[0], step).all():
+    are_whole = bool((distinct == np.floor(distinct)).all())
+    if not (are_whole or are_multiples(distinct - distinct[0], step).all()):
         return False
     return are_few(values, distinct, sizes, step) or are_even(values, step)
 
@@ -77,13 +78,21 @@ def are_even(values: np.ndarray, step: float) -> bool:
     Years, months, weekdays and regions come so. No normal distribution is flat: beside clear groups such a column
     would be cut into pieces that mean nothing. At most 60 steps lie between the ends, and thirty cells, five for each
     step, must be there; of many cells 256 order statistics are looked at. Both accounts are of numbers as recorded; the
-    flat one has two ends to choose.
+    flat one has two ends to choose. It must account for the cells better than a share for every value does, too, or one
+    for the commonest value: what has a mode, or a value that many cells hold, is not spread evenly.
     """
     n, n_values = len(values), round((values.max() - values.min()) / step) + 1
     if n_values > MOST_EVEN_CODES or n < max(FEWEST_CELLS, CELLS_PER_EVEN_CODE * n_values):
         return False
+    sizes = np.unique(values, return_counts=True)[1]
     cells = order_statistics(values, np.ones(n))
     as_even = -len(cells) * np.log(n_values) - np.log(len(cells))
+    shares, log_n = sizes / n, np.log(len(cells))
+    as_shares = len(cells) * float(shares @ np.log(shares)) - 0.5 * (n_values - 1) * log_n
+    top = shares.max()
+    but_one = len(cells) * float(top * np.log(top) + (1.0 - top) * np.log((1.0 - top) / (n_values - 1)))
+    if max(as_shares, but_one - 1.5 * log_n - np.log(n_values)) > as_even:
+        return False
     as_numbers = float(evidence(cells[None, :], np.array([step]))[0]) + len(cells) * np.log(step)
     return bool(as_even > as_numbers)
 
@@ -92,6 +101,8 @@ def why_guessed(column: Column) -> str:
     """Why a column whose kind nobody told is not of that of its values, in words; empty where it is."""
     if not column.guessed:
         return ""
+    if column.part_of:
+        return "many cells are 0"
     if column.kind == "positive":
         return "a long tail: their logs account for them better"
     return "few different numbers" if len(column.levels) <= MOST_CODES else "numbers that are spread evenly"

@@ -101,8 +101,12 @@ def empty_column(name: str, column: Any, marks: Marks | None) -> Any:
 
 
 def empty_reading(reading: Reading, marks: Marks | None) -> Reading:
-    """A categorical column without the marked categories."""
-    if marks is None or reading.kind != "categorical":
+    """A categorical column without the marked categories, and one of numbers that were text without marked ones."""
+    if marks is None:
+        return reading
+    if reading.written and reading.values.dtype.kind == "f":
+        return replace(reading, values=np.where(_marked(reading.values, marks), np.nan, reading.values))
+    if reading.kind != "categorical":
         return reading
     kept = np.array([*(not marks.cover(value) for value in reading.distinct), True])
     return replace(reading, values=np.where(kept[reading.values], reading.values, -1))

@@ -72,6 +72,9 @@ class Column:
     small : float
         Of a positive column: the tenth percentile of its cells, offset included, which says how wide a step is in logs;
         0 where it has none.
+    part_of : str
+        Of a categorical column that says where another one is 0: the name of that one, whose cells of 0 are stored as
+        missing.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Column:
     guessed: bool = False
     offset: float = 0.0
     small: float = 0.0
+    part_of: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -97,6 +101,8 @@ class Column:
         for field in ("step", "offset", "small"):
             _check_not_negative(self.name, field, getattr(self, field))
         _check_times(self)
+        if not isinstance(self.part_of, str):
+            raise TypeError(f"What column {self.name!r} is a part of must be a name, got {self.part_of!r}.")
         if self.kind == "count" and not (math.isnan(self.center) or _is_count(self.center)):
             raise ValueError(f"Column {self.name!r} of counts is said to hold {self.center!r}, which is no count.")
 
@@ -125,7 +131,7 @@ class Schema:
     Parameters
     ----------
     columns : tuple of Column
-        Every column of the input, in its order.
+        Every column of the input, in its order; behind one of which many cells are 0 the one that says where.
     dropped : tuple of str
         Names of constant columns; they are kept out of ``numeric``, ``categorical`` and ``counts``.
     missing : tuple of pairs
@@ -141,8 +147,9 @@ class Schema:
             raise TypeError("The columns of a Schema must be a tuple of Column.")
         if not isinstance(self.dropped, tuple) or not all(isinstance(name, str) for name in self.dropped):
             raise TypeError("The dropped columns of a Schema must be a tuple of names.")
-        refuse_repeated(self.names)
+        refuse_repeated([column.name for column in self.columns])
         known = set(self.names)
+        _check_parts(self)
         unknown = [name for name in self.dropped if name not in known]
         if unknown:
             raise ValueError(f"A Schema drops {name_some(unknown, len(unknown))} without a column of that name.")
@@ -155,8 +162,13 @@ class Schema:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of all columns, dropped ones included."""
-        return tuple(column.name for column in self.columns)
+        """Names of all columns of the input, dropped ones included."""
+        return tuple(column.name for column in self.columns if not column.part_of)
+
+    @cached_property
+    def zero_flags(self) -> dict[str, Column]:
+        """Columns that say where others are 0, by the names of those."""
+        return {column.part_of: column for column in self.columns if column.part_of}
 
     @property
     def names_are_automatic(self) -> bool:
@@ -235,6 +247,17 @@ def _check_levels(name: str, levels: tuple) -> None:
         raise ValueError(f"The levels of column {name!r} must differ.")
 
 
+def _check_parts(schema: Schema) -> None:
+    numbers = {column.name for column in schema.used if column.block == "numeric" and not column.unit}
+    for name, flag in schema.zero_flags.items():
+        if flag.kind != "categorical" or len(flag.levels) != 2 or schema.drops(flag.name) or name not in numbers:
+            raise ValueError(
+                f"Column {flag.name!r} cannot say where {name!r} is 0: one has two levels, the other numbers."
+            )
+    if len(schema.zero_flags) < sum(bool(column.part_of) for column in schema.columns):
+        raise ValueError("Several columns say where one is 0.")
+
+
 def _check_missing(missing: MissingPairs, names: set[str]) -> None:
     for name, value in missing:
         if not (name is None or name in names):
@@ -279,9 +302,9 @@ def _check_times(column: Column) -> None:
 def _column_from(entry: Mapping[str, Any]) -> Column:
     # math.nan itself, so that two schemas with an empty dropped column compare equal.
     center = math.nan if entry["center"] is None else float(entry["center"])
-    # Files of earlier versions say nothing of steps, of times and of positive numbers.
+    # Files of earlier versions say nothing of steps, of times, of positive numbers and of zeros.
     units: dict[str, Any] = {"center": center, "scale": float(entry["scale"])}
     units |= {name: float(entry.get(name, 0.0)) for name in ("step", "offset", "small")}
-    times = {name: entry.get(name, "") for name in ("unit", "since", "written")}
+    words = {name: entry.get(name, "") for name in ("unit", "since", "written", "part_of")}
     guessed = bool(entry.get("guessed", False))
-    return Column(entry["name"], entry["kind"], tuple(entry["levels"]), **units, **times, guessed=guessed)
+    return Column(entry["name"], entry["kind"], tuple(entry["levels"]), **units, **words, guessed=guessed)

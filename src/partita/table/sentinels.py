@@ -55,7 +55,8 @@ def warn_of_sentinels(readings: Sequence[Reading], counted: np.ndarray | None) -
 
 
 def _in_words(spikes: Spikes) -> str:
-    values, (least, most) = join_words(_shown(value) for value in spikes.values), map(_shown, spikes[3:])
+    values = join_words(_shown(value) for value in spikes.values)
+    least, most = (_shown(float(f"{value:.6g}")) for value in spikes[3:])
     return f"{values} in column {spikes.name!r} ({count_of(spikes.n_cells, 'cell')}; the others: {least} to {most})"
 
 

@@ -4,7 +4,8 @@ import numpy as np
 
 NEARLY_ALL = 0.95  # of the cells: a few may be odd ones
 MULTIPLES = (5.0, 2.5, 2.0, 1.0)  # of a power of ten
-DECADES = 7  # of steps below the range that are tried: what is finer counts as continuous
+DECADES = 7  # of steps below the range that are tried,
+FINEST = 10.0 ** (1 - DECADES)  # of the range: what is finer counts as continuous
 FEW_VALUES = 10  # that nearly all cells hold, so that the gaps between them are no chance
 MOST_ROWS = 10_000  # that are looked at, give or take a factor of two
 LARGEST = 1e300  # beyond which differences may leave the range of float64
@@ -48,7 +49,7 @@ def _candidates(values: np.ndarray, n_cells: np.ndarray) -> np.ndarray:
     extent = inside[-1] - inside[0]
     if extent == 0.0:
         return np.empty(0)
-    finest = 10.0 ** (1 - DECADES) * extent
+    finest = FINEST * extent
     powers = 10.0 ** (np.floor(np.log10(extent)) - np.arange(DECADES))
     gaps = np.diff(inside)
     found = np.append(np.outer(powers, MULTIPLES).ravel(), np.median(gaps[gaps > finest]))

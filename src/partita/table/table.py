@@ -28,6 +28,7 @@ from partita.table.text_values import warn_of_text_values, warn_of_times_of_day
 from partita.table.units import from_standard, log_jacobian
 from partita.table.unseen import UnseenValues, checked_unseen
 from partita.table.weights import check_weights
+from partita.table.zeros import YES, amounts, parted_zeros, zero_flags
 from partita.wording import count_of, name_rows
 
 
@@ -183,22 +184,25 @@ class Table:
         counted = None if weights is None else weights > 0
         steps = told_steps(column_steps, source)
         stepped = steps if isinstance(column_steps, Mapping) else {}
+        as_read = readings
         readings = guessed_kinds(readings, {*told, *stepped}, counted, guess_types)
         readings = as_positive(readings, told, positive, offset)
+        whole = readings
+        readings = parted_zeros(readings, {*told, *stepped}, counted, guess_types)
         readings, found_steps = guessed_positive(readings, told, weights, guess_types, offset, steps)
         steps |= found_steps
         learned = learn_schema(readings, weights=weights, standardize=standardize, steps=steps)
         learned = replace(learned, missing=marks)
         named = named_columns(column_types or {}, source.names, by_position=not source.is_frame)
-        untold = [reading for reading in readings if reading.name not in named]
+        untold = [reading for reading in whole if reading.name not in named]
         warn_of_text_values(untold)
         warn_of_times_of_day(untold)
         warn_of_identifiers(untold, counted)
         warn_of_many_categories(untold, counted)
-        warn_of_sentinels(readings, counted)
+        warn_of_sentinels(as_read, counted)
         table = _encode(cls, source, learned, {r.name: r for r in readings}, UnseenValues("error"), counted)
         _warn_of_empty_rows(table.empty_rows)
-        warn_of_repeated_rows(table, readings, counted)
+        warn_of_repeated_rows(table, whole, counted)
         return table
 
     @property
@@ -231,6 +235,14 @@ class Table:
     def has_missing(self) -> bool:
         """Whether any cell of a used column is missing."""
         return not all(cells.all() for cells in self.observed.values())
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells in the used columns of the input."""
+        n_missing = sum(int(np.count_nonzero(~cells)) for cells in self.observed.values())
+        flags = self.schema.zero_flags
+        of_zeros = [not_zero for c, not_zero in zip(self.schema.numeric, self.numeric.T) if c.name in flags]
+        return n_missing - sum(int(np.isnan(cells).sum()) for cells in of_zeros)
 
     @property
     def empty_rows(self) -> np.ndarray:
@@ -277,6 +289,8 @@ class Table:
                 stored = blocks[column.block][:, position[column.block]]
                 position[column.block] += 1
             columns[column.name] = _USER_VALUES[column.block](stored, column)
+        for name, flag in self.schema.zero_flags.items():
+            columns[name] = np.where(columns.pop(flag.name) == YES, 0.0, columns[name])
         return columns
 
     def frame_like(self, columns: Mapping[str, np.ndarray], *, index: Sequence[Any] | None = None) -> Any:
@@ -334,7 +348,12 @@ def _read(name: str, column: Any, told: str | None, missing: MissingPairs, **how
 
 def _apply(cls: type[Table], source: Source, schema: Schema, unseen: UnseenValues) -> Table:
     columns = align(source, schema.names)
-    readings = {c.name: _read(c.name, columns[c.name], c.kind, schema.missing, known=c) for c in schema.used}
+    readings = {}
+    for c in schema.used:
+        if not c.part_of:
+            readings[c.name] = _read(c.name, columns[c.name], c.kind, schema.missing, known=c)
+    for name, flag in schema.zero_flags.items():
+        readings |= {flag.name: zero_flags(readings[name], flag.name), name: amounts(readings[name])}
     table = _encode(cls, source, schema, readings, unseen)
     unseen.warn()
     return table

@@ -80,11 +80,8 @@ def log_gains(cells: Sequence[np.ndarray], steps: Sequence[float], offsets: Sequ
     for start in range(0, len(cells), COLUMNS_AT_ONCE):
         block = slice(start, start + COLUMNS_AT_ONCE)
         x = _padded([one + offset for one, offset in zip(cells[block], offsets[block])])
-        small = np.nanquantile(x, SMALL, axis=1)
         step = np.array(steps[block])
-        log_step = np.minimum(step / small, WIDEST_LOG_STEP)
-        logs = np.log(x)
-        gains[block] = evidence(logs, log_step) - np.nansum(logs, axis=1) - evidence(x, step)
+        gains[block] = evidence_of_logs(x, step) - evidence(x, step)
     return gains
 
 
@@ -114,6 +111,13 @@ def evidence(x: np.ndarray, step: np.ndarray) -> np.ndarray:
         for own in (_equal_shares(seen, k), _parts_between_gaps(z, seen, k))[: 2 if k > 1 else 1]
     ]
     return np.max(found, axis=0) - n * np.log(sd)
+
+
+def evidence_of_logs(x: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Log evidence (C,) of columns (C, m) of positive numbers, as `evidence`, where their logs are the normals."""
+    logs = np.log(x)
+    log_step = np.minimum(step / np.nanquantile(x, SMALL, axis=1), WIDEST_LOG_STEP)
+    return evidence(logs, log_step) - np.nansum(logs, axis=1)
 
 
 def _equal_shares(seen: np.ndarray, k: int) -> np.ndarray:

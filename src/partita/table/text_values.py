@@ -94,13 +94,19 @@ def numbers_again(text: TextColumn, known: str) -> TextValues:
     return _numbers(text, present, numbers)
 
 
+def levels_again(text: TextColumn, known: str) -> tuple:
+    """The values of text in a column whose categories were numbers written in this way in fit; other text stays."""
+    found = [read_numbers([word], known=known) for word in text.distinct]
+    return tuple(word if numbers is None else numbers.values[0] for word, numbers in zip(text.distinct, found))
+
+
 def warn_of_text_values(readings: "Sequence[Reading]") -> None:
     """Say in one warning which columns of text were read as numbers and as dates, and how to change that."""
     found = [reading for reading in readings if reading.example]
     if not found:
         return
     parts = []
-    for kinds, words in ((("date",), "dates"), (("numeric", "positive", "count"), "numbers")):
+    for kinds, words in ((("date",), "dates"), (("numeric", "positive", "count", "categorical"), "numbers")):
         named = [f"{reading.name!r} ({reading.example})" for reading in found if reading.kind in kinds]
         if named:
             more = len(named) - _MOST_NAMED
