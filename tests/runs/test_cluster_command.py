@@ -14,7 +14,7 @@ from tests.volumes import long, mostly_long
 import partita as package
 from partita.runs.manifest import MANIFEST
 
-FILES = {"labels.csv", "summary.json", "profile.csv", "posterior.partita", "coclustering.png"}
+FILES = {"labels.csv", "summary.json", "profile.csv", "columns.csv", "posterior.partita", "coclustering.png"}
 QUICK = ["--chains", "2", "--draws", "30"]
 pytestmark = pytest.mark.xdist_group("mixed")
 

@@ -5,6 +5,7 @@ that out cuts groups into pieces; where they do not, or some are sums of others 
 make groups that are not there. The evidence weighs the one against the other, and variational Bayes bounds it.
 """
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -51,10 +52,22 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
         model = Model(likelihood, ENGINE.prior_for(DirichletProcess()), sample, sample.row_weights.astype(np.int64))
         outcome = ENGINE.fit(model, own, np.random.SeedSequence(0))
         if own.running_watch.time_left <= 0.0 or plan.running_watch.interrupted:
+            if not plan.running_watch.interrupted:
+                _warn_of_time(families)
             plan.running_watch.interrupted = False  # this part has ended; the next Ctrl-C is for the fit
             return families[0]
         bounds.append(outcome.notes["elbo_path"][-1])
     return families[int(np.argmax(bounds))]
+
+
+def _warn_of_time(families: Sequence[Family]) -> None:
+    others = " or ".join(map(repr, families[1:]))
+    warnings.warn(
+        f"max_time left no time to weigh {families[0]!r} against {others}: the shape of the table has decided. Allow"
+        " more time, or name the family.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _sample(table: Table) -> Table:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from partita.priors import Prior
 
 PROFILE = "profile.csv"
+COLUMNS = "columns.csv"
 MOST_TRIED = 10  # components that an engine which must be told their number chooses among
 
 
@@ -132,7 +133,7 @@ class ClusterRequest(FitRequest):
     max_unpacked: int | None = None
 
     command: ClassVar[str] = "partita cluster"
-    files: ClassVar[tuple[str, ...]] = (LABELS, SUMMARY, PROFILE, MODEL, PICTURE)
+    files: ClassVar[tuple[str, ...]] = (LABELS, SUMMARY, PROFILE, COLUMNS, MODEL, PICTURE)
     default_prior: ClassVar[str] = "dirichlet-process"
     tells_number: ClassVar[bool] = True
     noun: ClassVar[str] = "row"
@@ -218,7 +219,14 @@ class ClusterRequest(FitRequest):
 
     def sections(self, answer: Fit) -> list[Section]:
         """Groups, what is typical of each, and how it ended."""
-        from partita.runs.column_words import covariance_of, describe_drivers, describe_family, describe_groups, drivers
+        from partita.runs.column_words import (
+            column_table,
+            covariance_of,
+            describe_drivers,
+            describe_family,
+            describe_groups,
+            drivers,
+        )
         from partita.runs.columns import DIGITS, columns_of
         from partita.runs.groups import fitted_groups
         from partita.runs.words import how_it_ended
@@ -229,9 +237,10 @@ class ClusterRequest(FitRequest):
         if answer.model.n_clusters_ > 1:
             typical += [describe_drivers(answer.model), "", "What is typical of each group (in brackets: all rows):"]
             typical += [f"  {line}" for line in describe_groups(answer)]
+        tables = {PROFILE: columns_of(answer.model.profile_), COLUMNS: column_table(answer)}
         return [
             fitted_groups(answer),
-            Section("profile", typical, tables={PROFILE: columns_of(answer.model.profile_)}),
+            Section("profile", typical, tables=tables),
             how_it_ended(
                 answer,
                 columns={column.name: column.kind for column in schema.used},

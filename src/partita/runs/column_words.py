@@ -1,5 +1,6 @@
 """The columns of a table in plain words: what they hold, and what is typical of each group."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,19 @@ from partita.runs.columns import columns_of
 from partita.runs.fits import Fit, Input
 from partita.runs.words import MOST_GROUPS, missing_in_words, short, some
 from partita.table import Column, Table
+from partita.table.column_keys import named_columns
 from partita.table.dates import date_words
+from partita.table.dependent_columns import dependent_columns
 from partita.table.kinds import why_guessed
 from partita.table.units import from_standard
 from partita.wording import count_of
 
 COLUMNS_PER_GROUP = 3
+NOTHING = 1e-9  # standard deviations of its column below which a mean is 0
 LEAST_RELEVANCE = 0.01  # nats per row that make a column worth naming
 NOTABLE_STEP = 0.05  # standard deviations of its column that make a step worth naming
 MOST_DRIVERS = 5
+LONG_FRACTION = re.compile(r"-?\d*\.\d{7,}")
 FEW_VALUES = 10  # of whole numbers, which may be codes,
 LARGEST_CODE = 1e6  # unless they are larger
 
@@ -27,15 +32,15 @@ LARGEST_CODE = 1e6  # unless they are larger
 def describe_input(given: Input) -> list[str]:
     """Rows, columns by kind, missing cells, and what was left out."""
     table, schema, request = given.table, given.table.schema, given.request
-    n_missing = int(np.isnan(table.numeric).sum() + (table.codes < 0).sum() + (table.counts < 0).sum())
-    gaps = missing_in_words(n_missing, table.n_rows * len(schema.used), "cell")
-    lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(len(schema.used), 'column')}, {gaps}."]
+    n_columns = len(schema.used) - len(schema.zero_flags)
+    gaps = missing_in_words(table.n_missing, table.n_rows * n_columns, "cell")
+    lines = [f"{request.table}: {count_of(table.n_rows, 'row')}, {count_of(n_columns, 'column')}, {gaps}."]
     empty = [c.name for c in schema.columns if schema.drops(c.name) and _holds_nothing(c)]
     kinds = {
         "numbers": [short(column.name) for column in schema.numeric if column.kind == "numeric"],
         "positive numbers (log-normal)": [short(column.name) for column in schema.numeric if column.kind == "positive"],
         "dates": _spans(table),
-        "categories": [f"{short(column.name)} ({len(column.levels)})" for column in schema.categorical],
+        "categories": [f"{short(c.name)} ({len(c.levels)})" for c in schema.categorical if not c.part_of],
         "counts": [short(column.name) for column in schema.counts],
         "constant, left out": [name for name in schema.dropped if name not in empty],
         "without any value, left out": empty,
@@ -53,10 +58,18 @@ def describe_input(given: Input) -> list[str]:
     for kind, words in (("categorical", "categories, though they are numbers"), ("positive", "positive numbers")):
         reasons: dict[str, list[str]] = {}
         for column in schema.used:
-            if column.guessed and column.kind == kind:
+            if column.guessed and column.kind == kind and not column.part_of:
                 reasons.setdefault(why_guessed(column), []).append(short(column.name))
         for reason, names in reasons.items():
             lines.append(f"  read as {words} ({reason}): {some(names)}; otherwise --types NAME=numeric")
+    if schema.zero_flags:
+        said = [f"{short(name)} ({share:.0%} are 0)" for name, share in _shares_of_zeros(table).items()]
+        lines.append(f"  read in two parts, 0 or not and how much: {some(said)}; otherwise --types NAME=numeric")
+    determined = [short(schema.numeric[j].name) for j in dependent_columns(table.numeric)]
+    if determined:
+        lines.append(
+            f"  sums or multiples of other columns, which count twice: {some(determined)}; --ignore NAME leaves one out"
+        )
     codes = _maybe_codes(table)
     if codes:
         lines.append(f"  whole numbers with few values: {some(codes)}; if they are codes, --types NAME=categorical")
@@ -111,6 +124,24 @@ def drivers(model: Mixture) -> dict[str, float]:
     return {column: value / total if total > 0.0 else 0.0 for column, value in ranked}
 
 
+def column_table(fit: Fit) -> dict[str, list[Any]]:
+    """What was decided for every column and why, and its share of what tells groups apart; None where nothing is."""
+    table, share = fit.input.table, drivers(fit.model)
+    schema, told = table.schema, named_columns(fit.input.request.types, table.names, by_position=False)
+    kept = [column for column in schema.columns if not schema.drops(column.name)]
+    dropped = [column for column in schema.columns if schema.drops(column.name)]
+    numeric = {column.name for column in schema.numeric}
+    return {
+        "column": [column.name for column in (*kept, *dropped)],
+        "kind": [column.kind for column in (*kept, *dropped)],
+        "reason": [why_guessed(c) or ("told" if c.name in told else "its cells") for c in kept]
+        + ["without any value, left out" if _holds_nothing(column) else "constant, left out" for column in dropped],
+        "step": [column.step if column.name in numeric else None for column in kept] + [None] * len(dropped),
+        "scale": [column.scale if column.name in numeric else None for column in kept] + [None] * len(dropped),
+        "tells_groups_apart": [share.get(column.name, 0.0) for column in kept] + [None] * len(dropped),
+    }
+
+
 def describe_drivers(model: Mixture) -> str:
     """The columns that tell groups apart most, each with its share."""
     said = [f"{short(column)} {share:.0%}" for column, share in list(drivers(model).items())[:MOST_DRIVERS]]
@@ -121,15 +152,14 @@ def _facts(model: Mixture, everywhere: dict[tuple[str, str], Any]) -> list[list[
     """The most relevant columns of every cluster in words."""
     profile = columns_of(model.profile_)
     chosen: list[dict[str, tuple[float, float, str]]] = [{} for _ in range(model.n_clusters_)]
-    for k, column, kind, category, mean, share, relevance in zip(
-        *(profile[name] for name in ("cluster", "column", "kind", "category", "mean", "share", "relevance"))
-    ):
+    names = ("cluster", "column", "kind", "category", "n_observed", "mean", "share", "relevance")
+    for k, column, kind, category, n_observed, mean, share, relevance in zip(*(profile[name] for name in names)):
         if kind == "categorical":
             whole = everywhere[column, str(category)]
-            gap, words = share - whole, f"{short(column)} = {short(category)} {share:.0%} ({whole:.0%})"
+            gap, words = share - whole, f"{short(column)} = {_level(category)} {share:.0%} ({whole:.0%})"
         else:
             gap, words = 0.0, f"{short(column)} {_number(mean)} ({_number(everywhere[column, ''])})"
-        if relevance < LEAST_RELEVANCE:
+        if relevance < LEAST_RELEVANCE or n_observed == 0:
             continue
         if column not in chosen[k] or gap > chosen[k][column][1]:
             chosen[k][column] = (relevance, gap, words)
@@ -146,6 +176,8 @@ def _overall(table: Table) -> dict[tuple[str, str], Any]:
     numbers |= {column.name: np.where(x < 0, np.nan, x) for column, x in zip(table.schema.counts, table.counts.T)}
     whole = {(name, ""): float(np.nanmean(x)) for name, x in numbers.items() if not np.isnan(x).all()}
     for j, column in enumerate(table.schema.numeric):
+        if abs(whole.get((column.name, ""), np.inf)) < NOTHING * column.scale:
+            whole[column.name, ""] = 0.0
         if column.kind == "positive" and (column.name, "") in whole:
             whole[column.name, ""] = float(from_standard(np.nanmean(table.numeric[:, [j]], axis=0), [column])[0])
         if column.kind == "date" and (column.name, "") in whole:
@@ -154,6 +186,13 @@ def _overall(table: Table) -> dict[tuple[str, str], Any]:
         sizes = np.bincount(codes[codes >= 0], minlength=len(column.levels))
         whole |= {(column.name, str(level)): size / sizes.sum() for level, size in zip(column.levels, sizes)}
     return whole
+
+
+def _level(category: str) -> str:
+    """A category in few characters; thirds and other long fractions with six digits."""
+    if not LONG_FRACTION.fullmatch(category):
+        return short(category)
+    return f"{float(category):.6g}"
 
 
 def _spans(table: Table) -> list[str]:
@@ -177,6 +216,12 @@ def _number(value: float | str) -> str:
     if isinstance(value, str):  # a date
         return value
     return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
+def _shares_of_zeros(table: Table) -> dict[str, float]:
+    """Of every column that is read in two parts the share of its observed cells that are 0."""
+    flags = {c.part_of: codes for c, codes in zip(table.schema.categorical, table.codes.T) if c.part_of}
+    return {name: float((codes > 0).sum() / (codes >= 0).sum()) for name, codes in flags.items()}
 
 
 def _maybe_codes(table: Table) -> list[str]:
