@@ -13,6 +13,7 @@ from partita.posterior import VI, Binder, Posterior
 from partita.posterior.condensing import condense
 from partita.posterior.estimate import EstimateOptions, estimate
 from partita.posterior.support import support_of
+from partita.running.crew import Crew
 
 PARTITIONS = {n: np.array(list(set_partitions(n))) for n in range(2, 9)}
 
@@ -179,6 +180,15 @@ def test_no_union_of_pieces_that_has_support_is_better(seed):
         union = stages.labels(k)
         if k == 1 or is_held(union, draws, weights, 0.5):
             assert found.expected_loss <= slow_expected(VI(), union, draws, weights) + 1e-10
+
+
+def test_when_time_is_over_clusters_have_support_all_the_same():
+    draws = chains_that_disagree(55)
+    weights = np.full(len(draws), 1 / len(draws))
+    options = EstimateOptions(min_support=0.5, random_state=0)
+    found = estimate(Partitions(draws), weights, "vi", options, crew=Crew(1, deadline=-np.inf))
+    assert found.n_clusters > 1
+    assert is_held(found.labels, draws, weights, 0.5)
 
 
 def test_no_more_clusters_than_any_draw_has_unless_asked_for():

@@ -1,5 +1,6 @@
 """From a partition to one whose every cluster the draws hold together and apart."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,17 +20,26 @@ _FEW_WEAK = 16  # clusters that are joined one by one
 _MANY_SINGLES = 20  # single objects below the support from which all are dissolved at once
 
 
-def held(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
+def held(
+    problem: Problem, labels: np.ndarray, min_support: float, is_over: Callable[[], bool] = lambda: False
+) -> np.ndarray:
     """Give up the cluster of least support as long as that is below ``min_support``, in two ways; the better result.
 
-    One cluster is what is left where nothing holds. Above `MOST_CLUSTERS` clusters nothing is given up.
+    One cluster is what is left where nothing holds. Above `MOST_CLUSTERS` clusters nothing is given up. When the time
+    ``is_over``, the slower way is left.
     """
-    found = [_reseated(problem, labels, min_support), _joined(problem, labels, min_support)]
+    joined = _joined(problem, labels, min_support)
+    reseated = _reseated(problem, labels, min_support, is_over)
+    if reseated is None:
+        return joined
+    found = [reseated, joined]
     return found[int(np.argmin(problem.loss.expected(np.stack(found), problem.draws)))]
 
 
-def _reseated(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
-    """Clusters dissolved, of many weak ones a quarter at once.
+def _reseated(
+    problem: Problem, labels: np.ndarray, min_support: float, is_over: Callable[[], bool]
+) -> np.ndarray | None:
+    """Clusters dissolved, of many weak ones a quarter at once; None where the time is over before all have support.
 
     Their units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
     better; then all units move to where they do best, among as many clusters as are left, so that the number of
@@ -40,6 +50,8 @@ def _reseated(problem: Problem, labels: np.ndarray, min_support: float) -> np.nd
             support, weak = _weak(labels, draws, min_support)
             if len(weak) == 0:
                 break
+            if is_over():
+                return None
             tried = [problem.without(labels, weak)]
             if len(weak) == 1:
                 tried.append(problem.without(_with_nearest(labels, weak, support), weak))

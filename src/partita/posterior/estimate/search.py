@@ -112,7 +112,7 @@ def search(
     if min_support == 0 or problem.is_too_large:
         return SearchResult(tried[best], losses[best], records)
     chosen = _best_first(losses, tried, draws, limits)[: 1 if crew.is_over() else _MOST_HELD]
-    supported = crew.map(lambda labels: held(problem, labels, min_support), chosen)
+    supported = crew.map(lambda labels: held(problem, labels, min_support, crew.is_over), chosen)
     with_support = _expected(loss, supported, draws)
     k = _first_best(with_support, supported, draws, limits)
     return SearchResult(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))
