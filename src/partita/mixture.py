@@ -64,8 +64,9 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         within half a step of it.
     guess_types : bool
         Whether numbers that are better told as categories are read so (any two; a few, or evenly spread ones, in equal
-        steps), and those that are better told by their logs as positive numbers (all above 0, with a long tail), in
-        columns that ``column_types`` does not name. A family that reads one kind of columns leaves nothing to guess.
+        steps), those that are better told by their logs as positive numbers (all above 0, with a long tail), and
+        those of which many are 0 as two columns, 0 or not and how much, in columns that ``column_types`` does not name.
+        A family that reads one kind of columns leaves nothing to guess.
     missing : text, number, list or mapping, optional
         What stands for a missing cell, here and in `predict`: ``-999``, ``[-9, "unknown"]``, or by columns
         ``{"age": -999, "item_*": [8, 9]}`` with keys as in ``column_types``.
@@ -109,7 +110,7 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         What is typical of every cluster, column by column, in the units of X; computed on first access.
     cluster_centers_ : (n_clusters_, n_features_in_) array
         Of tables of numeric columns only: means of the rows of every cluster in the units of X, of positive columns
-        geometric means.
+        geometric means, unless many of their cells are 0.
     loglik_path_ : (n,) array
         Of EM only: what it maximises, iteration by iteration, in the units of X, since the last component was removed.
         The log likelihood; for ``EM(estimate="map")`` plus the log prior density of weights and parameters.

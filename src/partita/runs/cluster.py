@@ -44,7 +44,7 @@ def cluster(
         typer.Option(
             "--guess-types/--no-guess-types",
             help="Whether numbers that look like codes (any two; a few, or evenly spread ones, in equal steps) are read"
-            " as categories, and those with a long tail as positive numbers.",
+            " as categories, those with a long tail as positive numbers, and those of which many are 0 in two parts.",
         ),
     ] = True,
     missing: Annotated[

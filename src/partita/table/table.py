@@ -138,10 +138,10 @@ class Table:
             ``column_types``, or one number for all columns; 0 is for continuous numbers. See
             `partita.table.steps.recorded_step`.
         guess_types : bool or callable
-            Whether numbers that are better told as categories, or by their logs as positive numbers, are read so, in
-            columns that ``column_types`` does not name; see `partita.table.kinds.are_codes` and
-            `partita.table.tails.log_gains`. A function says so of every column's name
-            and the kind that it might be.
+            Whether numbers that are better told as categories, by their logs as positive numbers, or in two parts as 0
+            or an amount, are read so, in columns that ``column_types`` does not name; see
+            `partita.table.kinds.are_codes`, `partita.table.tails.log_gains` and `partita.table.zeros.zero_gain`. A
+            function says so of every column's name and the kind that it might be.
         positive : bool or callable
             Whether numbers are read as positive ones, in columns that ``column_types`` does not name; a function says
             so of every column's name.
