@@ -88,10 +88,11 @@ def clock(monkeypatch):
     return clock
 
 
-def told(clock, *, per_sweep, max_time=100.0, automatic=True, n_sweeps=5000):
+def told(clock, *, per_sweep, before=0.0, max_time=100.0, automatic=True, n_sweeps=5000):
     """When, in sweeps, and what is told of chains of such sweeps."""
     found = []
     pace = Pace(max_time, automatic, lambda *news: found.append(news))
+    clock.now += before
     for sweep in range(1, 40):
         clock.now += per_sweep
         pace(Progress(0, sweep, n_sweeps, 3, sweep * per_sweep, 4, 1.0))
@@ -103,6 +104,7 @@ def test_chains_that_cannot_be_judged_in_time_are_told_once_early(clock):
     assert needed == 200
     assert seconds == pytest.approx(400.0)
     assert told(clock, per_sweep=0.7) == []  # 140 s: perhaps
+    assert told(clock, per_sweep=0.1, before=10.0) == []  # the choice of a family is no sweep
     [(needed, seconds)] = told(clock, per_sweep=0.5, automatic=False, n_sweeps=3000)
     assert (needed, seconds) == (3000, pytest.approx(1500.0))
 

@@ -61,6 +61,8 @@ class Approximation:
 class Pace:
     """A progress callback: the status line, and one word of warning if chains cannot be judged in time.
 
+    What came before the first sweep, such as the choice of a covariance, is not taken for the pace of sweeps.
+
     Parameters
     ----------
     max_time : float
@@ -73,7 +75,7 @@ class Pace:
 
     def __init__(self, max_time: float, automatic: bool, warn: Callable[[int, float], None]):
         self.max_time, self.automatic, self.warn = max_time, automatic, warn
-        self.started = running_seconds()
+        self.first: tuple[float, int] | None = None  # when news of a chain came first, and of which sweep
         self.has_warned = False
         self.lock = Lock()
 
@@ -82,10 +84,15 @@ class Pace:
         write_status(progress)
         if not progress.samples:
             return
-        elapsed = running_seconds() - self.started
+        now = running_seconds()
         needed = min(FIRST_CHECK, progress.n_sweeps) if self.automatic else progress.n_sweeps
-        seconds = elapsed * needed / progress.sweep
         with self.lock:
+            if self.first is None:
+                self.first = (now, progress.sweep)
+            elapsed, n_sweeps = now - self.first[0], progress.sweep - self.first[1]
+            if n_sweeps <= 0:
+                return
+            seconds = elapsed * needed / n_sweeps
             if self.has_warned or elapsed < KNOWN * self.max_time or seconds < LATE * self.max_time:
                 return
             self.has_warned = True
