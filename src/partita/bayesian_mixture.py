@@ -49,6 +49,7 @@ class FitOptions(NamedTuple):
     prior: Prior  # as the engine runs it
     family: str | Family
     n_groups: int | None = None  # that labels are to have
+    family_note: str = ""  # where the family was not chosen by evidence
 
     def model(self, table: Table, weights: np.ndarray, **how: Any) -> Model:
         """The model of a table; see `build_model`."""
@@ -60,7 +61,9 @@ class FitOptions(NamedTuple):
         if self.family != "auto":
             return self._replace(family=family_from(self.family, taught, fixed=fixed))
         candidates = candidate_families(taught, fixed=fixed, drawn=isinstance(self.engine, Sampler))
-        return self._replace(family=best_family(candidates, taught, self.plan, fixed=fixed))
+        best = best_family(candidates, taught, self.plan, fixed=fixed)
+        note = "" if best else f"There was no time to weigh {' against '.join(map(repr, candidates))}."
+        return self._replace(family=best or candidates[0], family_note=note)
 
     def begun(self) -> "FitOptions":
         """The options with a plan whose time runs from now on; a number of groups may need a second fit."""

@@ -99,6 +99,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         responsibilities. Where ``n_clusters`` merges pieces, sums of theirs.
     groups_note_ : str
         Where ``n_clusters`` is given: how that number came about.
+    family_note_ : str
+        Where ``max_time`` left no time to choose between a full and a diagonal covariance by evidence: says so.
     posterior_ : Posterior
         All draws. Rows of weight 0 and rows without any observed cell are -1 in it.
     estimate_ : Estimate
@@ -226,6 +228,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
             model = options.model(table, weights)
             self._keep(options.engine.fit(model, options.plan, seed), seed, options.family)
             self._form_groups(model, options, seed)
+            if options.family_note:
+                self.family_note_ = options.family_note
             self._keep_table(table, X)
         return self
 

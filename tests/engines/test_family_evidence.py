@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from partita import Mixture, load
 from partita.engines.family_evidence import best_family
@@ -92,5 +93,9 @@ def test_a_fit_says_and_keeps_what_was_chosen(tmp_path):
 
 def test_where_time_is_short_the_shape_of_the_table_decides():
     table = Table.read(groups())
-    with pytest.warns(UserWarning, match="no time to weigh Gaussian"):
-        assert best_family(candidate_families(table), table, Plan(max_time=1e-9).begun(), fixed=False) == FULL
+    assert best_family(candidate_families(table), table, Plan(max_time=1e-9).begun(), fixed=False) is None
+    with pytest.warns(ConvergenceWarning):
+        model = Mixture(engine="vb", max_time=1e-9, random_state=0).fit(groups())
+    assert model.family_ == FULL
+    assert "no time to weigh" in model.family_note_
+    assert not hasattr(Mixture(engine="vb", random_state=0).fit(groups()), "family_note_")

@@ -5,7 +5,6 @@ that out cuts groups into pieces; where they do not, or some are sums of others 
 make groups that are not there. The evidence weighs the one against the other, and variational Bayes bounds it.
 """
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,8 +22,8 @@ ENGINE = Variational(truncation=20, n_init=2, max_iter=50, tol=1e-4)
 SHARE = 0.1  # of the time that is left
 
 
-def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: bool) -> Family:
-    """The family whose bound on the log evidence of a table is highest; the first one where time does not allow it.
+def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: bool) -> Family | None:
+    """The family whose bound on the log evidence of a table is highest; None where time does not allow it.
 
     The bound is that of `Variational` with at most 20 components under a Dirichlet process, on at most 1000 rows (500
     where cells are missing), drawn from always the same random numbers. Without a limit on time it depends on the table
@@ -33,7 +32,7 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
     Parameters
     ----------
     families : sequence of Family
-        All that come into question, the one to fall back on first.
+        All that come into question.
     table : Table
         Rows that teach, with their weights.
     plan : Plan
@@ -52,22 +51,10 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
         model = Model(likelihood, ENGINE.prior_for(DirichletProcess()), sample, sample.row_weights.astype(np.int64))
         outcome = ENGINE.fit(model, own, np.random.SeedSequence(0))
         if own.running_watch.time_left <= 0.0 or plan.running_watch.interrupted:
-            if not plan.running_watch.interrupted:
-                _warn_of_time(families)
             plan.running_watch.interrupted = False  # this part has ended; the next Ctrl-C is for the fit
-            return families[0]
+            return None
         bounds.append(outcome.notes["elbo_path"][-1])
     return families[int(np.argmax(bounds))]
-
-
-def _warn_of_time(families: Sequence[Family]) -> None:
-    others = " or ".join(map(repr, families[1:]))
-    warnings.warn(
-        f"max_time left no time to weigh {families[0]!r} against {others}: the shape of the table has decided. Allow"
-        " more time, or name the family.",
-        UserWarning,
-        stacklevel=5,
-    )
 
 
 def _sample(table: Table) -> Table:

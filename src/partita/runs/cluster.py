@@ -234,6 +234,8 @@ class ClusterRequest(FitRequest):
 
         schema, family = answer.input.table.schema, answer.model.family_
         typical = describe_family(family) if len(schema.numeric) > 1 else []
+        if note := getattr(answer.model, "family_note_", ""):
+            typical += [f"That is by the shape of the table alone. {note} --max-time gives more."]
         if answer.model.n_clusters_ > 1:
             typical += [describe_drivers(answer.model), "", "What is typical of each group (in brackets: all rows):"]
             typical += [f"  {line}" for line in describe_groups(answer)]
