@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from partita import load
-from partita.families import Gaussian, Mixed
+from partita.families.automatic import covariance_of
 
 VB = ("--engine", "vb")
 
@@ -56,7 +56,7 @@ def test_the_covariance_is_said(run, tmp_path, correlation, said, not_said):
     assert not_said not in out
     assert summary["covariance"] == {DEPEND: "full", INDEPENDENT: "diag"}[said]
     family = load(tmp_path / "out" / "posterior.partita").family_
-    assert family == (Mixed(families={"numeric": Gaussian()}) if said == DEPEND else Mixed())
+    assert covariance_of(family) == summary["covariance"]
 
 
 def test_every_column_has_its_kind_reason_step_and_scale(run):

@@ -45,6 +45,26 @@ def candidate_families(table: Table, *, fixed: bool = False, drawn: bool = False
     return [by_shape, Mixed(families={"numeric": full}) if isinstance(by_shape, Mixed) else Gaussian(covariance="diag")]
 
 
+def with_shape(family: Family, shape: np.ndarray) -> Family:
+    """The family with groups that are expected to have this shape (d, d) in the numeric columns.
+
+    A family that has no columns of numbers, or knows how wide groups are, stays as it is.
+    """
+    if isinstance(family, Mixed):
+        numeric = (family.families or {}).get("numeric", DEFAULTS["numeric"])
+        return clone(family).set_params(families={**(family.families or {}), "numeric": with_shape(numeric, shape)})
+    if not isinstance(family, Gaussian) or family.covariance == "known":
+        return family
+    return clone(family).set_params(shape=shape if family.covariance == "full" else shape.diagonal())
+
+
+def covariance_of(family: Family) -> str | None:
+    """That of the numeric columns that a family does not name; None where it says nothing of one."""
+    if isinstance(family, Mixed):
+        family = (family.families or {}).get("numeric", DEFAULTS["numeric"])
+    return getattr(family, "covariance", None)
+
+
 def _has_rows_for_full(table: Table, fixed: bool) -> bool:
     d = len(table.schema.numeric)
     rows_per_column = ROWS_PER_FULL_COLUMN_IF_FIXED if fixed else ROWS_PER_FULL_COLUMN

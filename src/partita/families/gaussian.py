@@ -19,12 +19,14 @@ from partita.table import Table
 
 #: Options that each kind of covariance reads besides ``mean``.
 OPTIONS = {
-    "full": ("mean_precision", "dof", "scale"),
-    "diag": ("mean_precision", "dof", "scale"),
+    "full": ("mean_precision", "dof", "scale", "shape"),
+    "diag": ("mean_precision", "dof", "scale", "shape"),
     "known": ("variance", "mean_variance"),
 }
 MEAN_PRECISION = Gamma(2.0, 100.0)
 DIAGONAL_DOF = 7.0
+FLAT = 1e-4  # least eigenvalue of the correlations of a shape that is next to flat
+LEAST_ROUNDING = 1e-6
 
 FIXED_VARIANCE = 0.5  # of a cluster's column, in units of the column's variance, where nothing is learned
 FIXED_MEAN_PRECISION = 0.1
@@ -40,7 +42,7 @@ class Gaussian(Family, name="gaussian"):
         full: mean ~ N(mean, Sigma / mean_precision), Sigma ~ IW(dof, scale), E[Sigma] = scale / (dof - d - 1);
         diag: per column s2 ~ IG(dof / 2, scale / 2), mean ~ N(mean, s2 / mean_precision);
         known: per column x ~ N(mu, variance), mu ~ N(mean, mean_variance).
-    mean, mean_precision, dof, scale, variance, mean_variance
+    mean, mean_precision, dof, scale, shape, variance, mean_variance
         The prior, in the units the model sees (standardised columns unless ``standardize=False``). A
         scalar serves all columns; ``scale`` of a full covariance is a d x d matrix or a number times
         the identity. None: mean of the column, dof 3 d + 4 (diag: 7); known: ``variance`` half of the column's,
@@ -52,6 +54,10 @@ class Gaussian(Family, name="gaussian"):
         (`partita.families.algebra.widths`). ``mean_precision=priors.Gamma(shape, rate)``: one number for all
         columns, learned likewise; None: Gamma(2, 100). Where ``scale`` is given as numbers, and under engines that do
         not learn, None is what `fixed` says.
+
+        ``shape``, where ``scale`` is not given in numbers: what stands for the columns' variances above, so that
+        clusters are expected to be long where it is. A d x d matrix, diag: one number per column.
+        `Mixture(family="auto")` finds one in the table (`partita.engines.family_evidence`).
 
     Examples
     --------
@@ -72,6 +78,7 @@ class Gaussian(Family, name="gaussian"):
         mean_precision: Any = None,
         dof: Any = None,
         scale: Any = None,
+        shape: Any = None,
         variance: Any = None,
         mean_variance: Any = None,
     ):
@@ -80,6 +87,7 @@ class Gaussian(Family, name="gaussian"):
         self.mean_precision = mean_precision
         self.dof = dof
         self.scale = scale
+        self.shape = shape
         self.variance = variance
         self.mean_variance = mean_variance
 
@@ -99,9 +107,10 @@ class Gaussian(Family, name="gaussian"):
             return self._known(mean, variance, columns, rounding)
         hyperpriors = self._hyperpriors(table)
         if self.covariance == "full":
-            model: Any = self._full(mean, variance, columns, hyperpriors, rounding)
+            shape = self._shape(variance)
+            model: Any = self._full(mean, shape, columns, hyperpriors, _known_to(rounding, shape))
         else:
-            model = self._diagonal(mean, variance, columns, not np.isnan(x).any(), hyperpriors, rounding)
+            model = self._diagonal(mean, self._shape(variance), columns, not np.isnan(x).any(), hyperpriors, rounding)
         return model.with_learned(**{name: hyperprior.mean for name, hyperprior in hyperpriors.items()})
 
     def fixed(self, table: Table, columns: np.ndarray) -> "Gaussian":
@@ -123,8 +132,8 @@ class Gaussian(Family, name="gaussian"):
         if self.scale is None:
             variance = column_moments(table.numeric[:, columns], table.row_weights)[1]
             dof = scalar("dof", options["dof"], above=d - 1.0) if full else per_column("dof", options["dof"], d)
-            expected = FIXED_VARIANCE * np.maximum(dof - (d if full else 1) - 1.0, 1.0) * variance
-            options["scale"] = np.diag(expected) if full else expected
+            expected = FIXED_VARIANCE * np.maximum(dof - (d if full else 1) - 1.0, 1.0)
+            options |= {"scale": expected * self._shape(variance), "shape": None}
         return clone(self).set_params(**options)
 
     def of_one_column(self) -> "Gaussian":
@@ -132,10 +141,12 @@ class Gaussian(Family, name="gaussian"):
         self.check()
         if self.covariance != "full":
             return self
-        dof, scale = self.dof, self.scale
+        dof, scale, shape = self.dof, self.scale, self.shape
         if not is_open(scale):
-            dof, scale = 3.0 if dof is None else dof, scale_matrix(scale, 1)[0, 0]
-        return clone(self).set_params(covariance="diag", dof=dof, scale=scale)
+            dof, scale = 3.0 if dof is None else dof, spread_matrix("scale", scale, 1)[0, 0]
+        if shape is not None:
+            shape = spread_matrix("shape", shape, 1)[0, 0]
+        return clone(self).set_params(covariance="diag", dof=dof, scale=scale, shape=shape)
 
     def is_fixed_beside(self, families: Sequence[Family]) -> bool:
         """Whether diagonal columns leave an option open that others of them have numbers for."""
@@ -165,31 +176,41 @@ class Gaussian(Family, name="gaussian"):
     def check(self) -> None:
         """Refuse an unknown covariance and options that it does not use."""
         used = choose("covariance", self.covariance, OPTIONS)
-        for option in ("mean_precision", "dof", "scale", "variance", "mean_variance"):
+        for option in ("mean_precision", "dof", "scale", "shape", "variance", "mean_variance"):
             if getattr(self, option) is not None and option not in used:
                 raise ValueError(
                     f"{type(self).__name__}(covariance={self.covariance!r}) does not use {option}: it reads mean, "
                     f"{', '.join(used)}."
                 )
+        if self.shape is not None and not is_open(self.scale):
+            raise ValueError(
+                "shape says where a scale that the table gives is long, and scale is given: leave one out."
+            )
+
+    def _shape(self, variance: np.ndarray) -> np.ndarray:
+        """What the scale is a multiple of: (d, d), diag: (d,)."""
+        if self.covariance == "diag":
+            return variance if self.shape is None else per_column("shape", self.shape, len(variance))
+        return np.diag(variance) if self.shape is None else spread_matrix("shape", self.shape, len(variance))
 
     def _full(
         self,
         mean: np.ndarray,
-        variance: np.ndarray,
+        shape: np.ndarray,
         columns: np.ndarray,
         learned: dict[str, Gamma],
         rounding: np.ndarray,
     ) -> Conjugate:
         d = len(columns)
         dof = 3.0 * d + 4.0 if self.dof is None else scalar("dof", self.dof, above=d - 1.0)
-        scale = np.diag(dof * variance) if "scale" in learned else scale_matrix(self.scale, d)
+        scale = dof * shape if "scale" in learned else spread_matrix("scale", self.scale, d)
         precision = 1.0 if "mean_precision" in learned else scalar("mean_precision", self.mean_precision)
         return NormalInverseWishart(mean, precision, dof, scale, columns, learned, rounding)
 
     def _diagonal(
         self,
         mean: np.ndarray,
-        variance: np.ndarray,
+        shape: np.ndarray,
         columns: np.ndarray,
         complete: bool,
         learned: dict[str, Gamma],
@@ -197,7 +218,7 @@ class Gaussian(Family, name="gaussian"):
     ) -> Conjugate:
         d = len(columns)
         dof = per_column("dof", DIAGONAL_DOF if self.dof is None else self.dof, d)
-        scale = dof * variance if "scale" in learned else per_column("scale", self.scale, d)
+        scale = dof * shape if "scale" in learned else per_column("scale", self.scale, d)
         precision = per_column("mean_precision", 1.0 if "mean_precision" in learned else self.mean_precision, d)
         return NormalInverseGamma(mean, precision, dof, scale, columns, complete, learned, rounding)
 
@@ -231,6 +252,8 @@ class Gaussian(Family, name="gaussian"):
             (cls(covariance="full", dof=4.5, scale=0.8), read(x, 0.8, 1.5)),
             (cls(covariance="diag", mean_precision=0.3, scale=Gamma(3.0, 2.0)), read(more_missing, 0.8, 1.5)),
             (cls(covariance="known", variance=0.5), read(more_missing, 0.8, 1.5)),
+            (cls(scale=Gamma(3.0, 2.0), shape=[[0.7, 0.4], [0.4, 0.9]]), read(x)),
+            (cls(covariance="diag", shape=[0.2, 1.3], scale=Gamma(3.0, 2.0)), read(more_missing)),
         ]
 
 
@@ -239,17 +262,29 @@ def is_open(option: Any) -> bool:
     return option is None or isinstance(option, Gamma)
 
 
-def scale_matrix(value: Any, d: int) -> np.ndarray:
+def spread_matrix(option: str, value: Any, d: int) -> np.ndarray:
     """A positive definite d x d matrix, or a positive number times the identity."""
     try:
         matrix = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise TypeError(f"scale must be a number or a {d} x {d} matrix, got {value!r}.") from None
+        raise TypeError(f"{option} must be a number or a {d} x {d} matrix, got {value!r}.") from None
     if matrix.ndim == 0:
-        return scalar("scale", value) * np.eye(d)
+        return scalar(option, value) * np.eye(d)
     if matrix.shape != (d, d):
-        raise ValueError(f"scale must be a number or a {d} x {d} matrix, got shape {matrix.shape}.")
+        raise ValueError(f"{option} must be a number or a {d} x {d} matrix, got shape {matrix.shape}.")
     symmetric = np.all(np.isfinite(matrix)) and np.allclose(matrix, matrix.T)
     if not symmetric or np.linalg.eigvalsh(matrix)[0] <= 0:
-        raise ValueError("scale must be a symmetric positive definite matrix.")
+        raise ValueError(f"{option} must be a symmetric positive definite matrix.")
     return matrix
+
+
+def _known_to(rounding: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """The rounding of columns of a cluster that is expected to have this shape.
+
+    Where that is next to flat, as it is where columns are sums of others, cells are known to `LEAST_ROUNDING` of a
+    variance at best: sums that are exact would otherwise say that clusters have no width at all.
+    """
+    deviations = np.sqrt(shape.diagonal())
+    if not len(shape) or np.linalg.eigvalsh(shape / np.outer(deviations, deviations))[0] > FLAT:
+        return rounding
+    return np.maximum(rounding, LEAST_ROUNDING * shape.diagonal())

@@ -21,7 +21,7 @@ class LogNormal(Gaussian, name="log-normal"):
     ----------
     offset : float
         What is added to every cell before its log is taken, at least 0: 1 where there are zeros.
-    covariance, mean, mean_precision, dof, scale, variance, mean_variance
+    covariance, mean, mean_precision, dof, scale, shape, variance, mean_variance
         Those of `Gaussian`, of the logs: standardised ones, unless ``standardize=False``.
 
     Examples
@@ -41,6 +41,7 @@ class LogNormal(Gaussian, name="log-normal"):
         mean_precision: Any = None,
         dof: Any = None,
         scale: Any = None,
+        shape: Any = None,
         variance: Any = None,
         mean_variance: Any = None,
     ):
@@ -50,6 +51,7 @@ class LogNormal(Gaussian, name="log-normal"):
             mean_precision=mean_precision,
             dof=dof,
             scale=scale,
+            shape=shape,
             variance=variance,
             mean_variance=mean_variance,
         )

@@ -219,9 +219,9 @@ class ClusterRequest(FitRequest):
 
     def sections(self, answer: Fit) -> list[Section]:
         """Groups, what is typical of each, and how it ended."""
+        from partita.families.automatic import covariance_of
         from partita.runs.column_words import (
             column_table,
-            covariance_of,
             describe_drivers,
             describe_family,
             describe_groups,

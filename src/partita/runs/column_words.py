@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.families import Family, Mixed
-from partita.families.mixed import DEFAULTS
+from partita.families import Family
+from partita.families.automatic import covariance_of
 from partita.mixture import Mixture
 from partita.runs.columns import columns_of
 from partita.runs.fits import Fit, Input
@@ -100,13 +100,6 @@ def describe_family(family: Family) -> list[str]:
         "diag": "Within groups the numbers are taken as independent of each other (diagonal covariance).",
     }
     return [words[covariance]] if covariance in words else []
-
-
-def covariance_of(family: Family) -> str | None:
-    """That of all numeric columns; None where there is none, or several."""
-    if isinstance(family, Mixed):
-        family = (family.families or {}).get("numeric", DEFAULTS["numeric"])
-    return getattr(family, "covariance", None)
 
 
 def drivers(model: Mixture) -> dict[str, float]:
