@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from partita import load
-from partita.families.automatic import covariance_of
+from partita.families.automatic import covariance_of, has_shape
 
 VB = ("--engine", "vb")
 
@@ -57,6 +57,7 @@ def test_the_covariance_is_said(run, tmp_path, correlation, said, not_said):
     assert summary["covariance"] == {DEPEND: "full", INDEPENDENT: "diag"}[said]
     family = load(tmp_path / "out" / "posterior.partita").family_
     assert covariance_of(family) == summary["covariance"]
+    assert has_shape(family) == ("was learned from the table first" in out) == (said == DEPEND)
 
 
 def test_every_column_has_its_kind_reason_step_and_scale(run):

@@ -51,8 +51,8 @@ def with_shape(family: Family, shape: np.ndarray) -> Family:
     A family that has no columns of numbers, or knows how wide groups are, stays as it is.
     """
     if isinstance(family, Mixed):
-        numeric = (family.families or {}).get("numeric", DEFAULTS["numeric"])
-        return clone(family).set_params(families={**(family.families or {}), "numeric": with_shape(numeric, shape)})
+        shaped = with_shape(_of_numbers(family), shape)
+        return clone(family).set_params(families={**(family.families or {}), "numeric": shaped})
     if not isinstance(family, Gaussian) or family.covariance == "known":
         return family
     return clone(family).set_params(shape=shape if family.covariance == "full" else shape.diagonal())
@@ -60,9 +60,17 @@ def with_shape(family: Family, shape: np.ndarray) -> Family:
 
 def covariance_of(family: Family) -> str | None:
     """That of the numeric columns that a family does not name; None where it says nothing of one."""
-    if isinstance(family, Mixed):
-        family = (family.families or {}).get("numeric", DEFAULTS["numeric"])
-    return getattr(family, "covariance", None)
+    return getattr(_of_numbers(family), "covariance", None)
+
+
+def has_shape(family: Family) -> bool:
+    """Whether groups are expected to have a shape of their own in the numeric columns that a family does not name."""
+    return getattr(_of_numbers(family), "shape", None) is not None
+
+
+def _of_numbers(family: Family) -> Family:
+    """What reads the numeric columns that a family does not name."""
+    return (family.families or {}).get("numeric", DEFAULTS["numeric"]) if isinstance(family, Mixed) else family
 
 
 def _has_rows_for_full(table: Table, fixed: bool) -> bool:

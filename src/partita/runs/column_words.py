@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from partita.families import Family
-from partita.families.automatic import covariance_of
+from partita.families.automatic import covariance_of, has_shape
 from partita.mixture import Mixture
 from partita.runs.columns import columns_of
 from partita.runs.fits import Fit, Input
@@ -99,7 +99,10 @@ def describe_family(family: Family) -> list[str]:
         "full": "Within groups the numbers depend on each other (full covariance).",
         "diag": "Within groups the numbers are taken as independent of each other (diagonal covariance).",
     }
-    return [words[covariance]] if covariance in words else []
+    if covariance not in words:
+        return []
+    learned = "Along which lines groups are thin was learned from the table first."
+    return [words[covariance], learned] if has_shape(family) else [words[covariance]]
 
 
 def drivers(model: Mixture) -> dict[str, float]:
