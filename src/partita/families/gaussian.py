@@ -252,8 +252,8 @@ class Gaussian(Family, name="gaussian"):
             (cls(covariance="full", dof=4.5, scale=0.8), read(x, 0.8, 1.5)),
             (cls(covariance="diag", mean_precision=0.3, scale=Gamma(3.0, 2.0)), read(more_missing, 0.8, 1.5)),
             (cls(covariance="known", variance=0.5), read(more_missing, 0.8, 1.5)),
-            (cls(scale=Gamma(3.0, 2.0), shape=[[0.7, 0.4], [0.4, 0.9]]), read(x)),
-            (cls(covariance="diag", shape=[0.2, 1.3], scale=Gamma(3.0, 2.0)), read(more_missing)),
+            (cls(dof=14.0, scale=Gamma(3.0, 2.0), shape=[[0.7, 0.2], [0.2, 0.7]]), read(x)),
+            (cls(covariance="diag", shape=0.6, scale=Gamma(3.0, 2.0)), read(more_missing)),
         ]
 
 
