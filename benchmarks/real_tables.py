@@ -156,11 +156,12 @@ def partita(options: dict[str, Any], max_time: float) -> Method:
     """A variant of partita."""
 
     def fit(rows: pd.DataFrame, n_classes: int, seed: int) -> Fit:
-        own = dict(options)
+        own, read = dict(options), rows
         if own.get("family") == BY_SHAPE:
-            how = {name: own[name] for name in ("column_steps", "guess_types") if name in own}
-            own["family"] = automatic_family(Table.read(rows, **how))
-        model = Mixture(random_state=seed, max_time=max_time, **own).fit(rows)
+            how = {name: own.pop(name) for name in ("column_steps", "guess_types") if name in own}
+            read = Table.read(rows, **how)
+            own["family"] = automatic_family(read)
+        model = Mixture(random_state=seed, max_time=max_time, **own).fit(read)
         remarks = {"converged": bool(model.converged_)}
         return Fit(model.labels_, model.n_clusters_, model.score_samples, model.hierarchy, remarks)
 

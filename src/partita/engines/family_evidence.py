@@ -84,8 +84,11 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
         accounts = [trial.account(family, parts=len(families) - i) for i, family in enumerate(families)]
     except _OutOfTimeError:
         return None
-    starts = product(accounts, families) if trial.learns_shapes else ()
-    shaped = [trial.with_learned_shape(family, first.shape) for first, family in starts]
+    shaped = [
+        trial.with_learned_shape(family, first.shape)
+        for first, family in product(accounts, families if trial.learns_shapes else ())
+        if first.candidate is family or covariance_of(family) == "full"
+    ]
     best = max([*accounts, *filter(None, shaped)], key=lambda account: account.bound)
     return best.family if covariance_of(best.family) == "full" else best.candidate
 
