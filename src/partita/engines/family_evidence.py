@@ -84,13 +84,20 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
         accounts = [trial.account(family, parts=len(families) - i) for i, family in enumerate(families)]
     except _OutOfTimeError:
         return None
-    shaped = [
-        trial.with_learned_shape(family, first.shape)
-        for first, family in product(accounts, families if trial.learns_shapes else ())
-        if first.candidate is family or covariance_of(family) == "full"
-    ]
-    best = max([*accounts, *filter(None, shaped)], key=lambda account: account.bound)
+    best = max(accounts, key=_by_bound)
+    if trial.learns_shapes:
+        full = [family for family in families if covariance_of(family) == "full"]
+        for first, family in product(accounts, full):
+            best = max([best, *trial.with_learned_shape(family, first.shape, best.bound)], key=_by_bound)
+        if covariance_of(best.family) == "full":  # what has none may have a better shape of its own
+            rivals = [account for account in accounts if account.candidate not in full]
+            for rival in rivals:
+                best = max([best, *trial.with_learned_shape(rival.candidate, rival.shape, best.bound)], key=_by_bound)
     return best.family if covariance_of(best.family) == "full" else best.candidate
+
+
+def _by_bound(account: Account) -> float:
+    return account.bound
 
 
 class _Trial:
@@ -107,22 +114,23 @@ class _Trial:
         """Whether there are rows enough."""
         return not self.fixed and self.n_rows >= ROWS_PER_COLUMN * self.n_columns
 
-    def with_learned_shape(self, candidate: Family, shape: np.ndarray) -> Account | None:
-        """The last account of a chain, each expecting the shape of the groups of the one before; None without time.
+    def with_learned_shape(self, candidate: Family, shape: np.ndarray, least: float) -> list[Account]:
+        """The last account of a chain, each expecting the shape of the groups of the one before; none without time.
 
-        The chain ends where the bound rises no more: there the shape is that of the groups that are found with it.
+        The chain ends where the bound rises no more: there the shape is that of the groups that are found with it. It
+        ends at once where it would not reach ``least`` even if having a shape were free.
         """
-        last: Account | None = None
-        for _ in range(ROUNDS):
+        found: list[Account] = []
+        while len(found) < ROUNDS:
             try:
-                following = self.account(candidate, shape)
+                found.append(self.account(candidate, shape))
             except _OutOfTimeError:
-                return last
-            gain = np.inf if last is None else following.bound - last.bound
-            last, shape = following, following.shape
-            if gain < LEAST_GAIN:
-                return last
-        return last
+                break
+            bound, before = found[-1].bound, found[-2].bound if len(found) > 1 else -np.inf
+            if bound - before < LEAST_GAIN or bound + COST_PER_ROW * self.n_rows < least:
+                break
+            shape = found[-1].shape
+        return found[-1:]
 
     def account(self, candidate: Family, shape: np.ndarray | None = None, *, parts: int = 1) -> Account:
         """That of a family, perhaps with a shape, in one of the equal parts of the time that is left."""
