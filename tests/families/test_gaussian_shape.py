@@ -11,7 +11,7 @@ from partita.engines.family_evidence import best_family, shape_within
 from partita.engines.runner import Plan
 from partita.engines.variational import Variational
 from partita.families import Gaussian, LogNormal, Mixed
-from partita.families.automatic import candidate_families, covariance_of, with_shape
+from partita.families.automatic import candidate_families, covariance_of, has_shape, with_shape
 from partita.model.model import Model
 from partita.priors import DirichletProcess
 from partita.table import Table
@@ -139,6 +139,7 @@ def test_one_thin_cloud_is_one_group(seed):
 def test_a_fit_keeps_the_shape_in_its_file(tmp_path):
     x = thin_groups()
     model = Mixture(engine="vb", random_state=0).fit(x)
+    assert has_shape(model.family_)
     model.save(tmp_path / "model.partita")
     back = load(tmp_path / "model.partita")
     assert back.family_ == model.family_

@@ -84,71 +84,7 @@ def estimator_fields(kind: str) -> tuple[Field, ...]:
     return (
         Field(f"{kind}.options", "an object: its options, see below", _is_object),
         Field(f"{kind}.seed", "the whole numbers that random numbers come from", lambda value: value is not None),
-        Field(f"{kind}.schema.columns[].name", "text", _is_text),
-        Field(f"{kind}.schema.columns[].kind", "text", _is_text),
-        Field(
-            f"{kind}.schema.columns[].levels",
-            "a list of text, finite numbers and truth values",
-            lambda value: isinstance(value, list) and all(map(_is_cell, value)),
-        ),
-        Field(
-            f"{kind}.schema.columns[].center",
-            "a finite number, or null",
-            lambda value: value is None or _is_number(value),
-        ),
-        Field(
-            f"{kind}.schema.columns[].scale",
-            "a positive number",
-            lambda value: _is_number(value) and value > 0,
-        ),
-        Field(
-            f"{kind}.schema.columns[].step",
-            "a number of at least 0: what its numbers were recorded in",
-            lambda value: _is_number(value) and value >= 0,
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].unit",
-            "days or seconds where its numbers are times, otherwise empty",
-            lambda value: value in ("", "days", "seconds"),
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].since",
-            "of dates the ISO text of the one that they are counted from, otherwise empty",
-            _is_text,
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].written",
-            "text: how dates or numbers were written that came as text, otherwise empty",
-            _is_text,
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].guessed",
-            "whether its kind was neither that of its values nor told",
-            lambda value: isinstance(value, bool),
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].offset",
-            "a number of at least 0: what is added to positive numbers before the log",
-            lambda value: _is_number(value) and value >= 0,
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].small",
-            "a number of at least 0: the tenth percentile of positive numbers, offset included",
-            lambda value: _is_number(value) and value >= 0,
-            required=False,
-        ),
-        Field(
-            f"{kind}.schema.columns[].part_of",
-            "the column of which it says where that is 0, otherwise empty",
-            _is_text,
-            required=False,
-        ),
+        *_column_fields(f"{kind}.schema.columns[]"),
         Field(f"{kind}.schema.dropped", "a list of names", _are_different),
         Field(
             f"{kind}.schema.missing",
@@ -168,6 +104,77 @@ def estimator_fields(kind: str) -> tuple[Field, ...]:
         ),
         Field(f"{kind}.origin.index_name", "text or null", lambda value: value is None or _is_text(value)),
         Field(f"{kind}.feature_names", "a list of names, or null", lambda value: value is None or _are_texts(value)),
+    )
+
+
+def _column_fields(column: str) -> tuple[Field, ...]:
+    """What the header says of every column; files of earlier versions lack what is not required."""
+    return (
+        Field(f"{column}.name", "text", _is_text),
+        Field(f"{column}.kind", "text", _is_text),
+        Field(
+            f"{column}.levels",
+            "a list of text, finite numbers and truth values",
+            lambda value: isinstance(value, list) and all(map(_is_cell, value)),
+        ),
+        Field(
+            f"{column}.center",
+            "a finite number, or null",
+            lambda value: value is None or _is_number(value),
+        ),
+        Field(
+            f"{column}.scale",
+            "a positive number",
+            lambda value: _is_number(value) and value > 0,
+        ),
+        Field(
+            f"{column}.step",
+            "a number of at least 0: what its numbers were recorded in",
+            lambda value: _is_number(value) and value >= 0,
+            required=False,
+        ),
+        Field(
+            f"{column}.unit",
+            "days or seconds where its numbers are times, otherwise empty",
+            lambda value: value in ("", "days", "seconds"),
+            required=False,
+        ),
+        Field(
+            f"{column}.since",
+            "of dates the ISO text of the one that they are counted from, otherwise empty",
+            _is_text,
+            required=False,
+        ),
+        Field(
+            f"{column}.written",
+            "text: how dates or numbers were written that came as text, otherwise empty",
+            _is_text,
+            required=False,
+        ),
+        Field(
+            f"{column}.guessed",
+            "whether its kind was neither that of its values nor told",
+            lambda value: isinstance(value, bool),
+            required=False,
+        ),
+        Field(
+            f"{column}.offset",
+            "a number of at least 0: what is added to positive numbers before the log",
+            lambda value: _is_number(value) and value >= 0,
+            required=False,
+        ),
+        Field(
+            f"{column}.small",
+            "a number of at least 0: the tenth percentile of positive numbers, offset included",
+            lambda value: _is_number(value) and value >= 0,
+            required=False,
+        ),
+        Field(
+            f"{column}.part_of",
+            "the column of which it says where that is 0, otherwise empty",
+            _is_text,
+            required=False,
+        ),
     )
 
 

@@ -54,6 +54,10 @@ class Reading:
         kind = self.values.dtype.kind
         return ~np.isnat(self.values) if kind in "mM" else ~np.isnan(self.values) if kind == "f" else self.values >= 0
 
+    def seen_values(self, counted: np.ndarray | None) -> np.ndarray:
+        """What is observed in rows of ``counted`` (None: in all)."""
+        return self.values[self.observed if counted is None else self.observed & counted]
+
 
 def read_column(
     name: str, column: Any, told: str | None, *, known: Column | None = None, decimal_comma: bool = False

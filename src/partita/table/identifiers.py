@@ -52,14 +52,12 @@ def warn_of_many_categories(readings: Sequence[Reading], counted: np.ndarray | N
 
 
 def _values_and_cells(reading: Reading, counted: np.ndarray | None) -> tuple[int, int]:
-    seen = reading.observed if counted is None else reading.observed & counted
-    sizes = np.bincount(reading.values[seen])
+    sizes = np.bincount(reading.seen_values(counted))
     return int(np.count_nonzero(sizes)), int(sizes.sum())
 
 
 def _identifies(reading: Reading, counted: np.ndarray | None) -> bool:
-    seen = reading.observed if counted is None else reading.observed & counted
-    values = reading.values[seen]
+    values = reading.seen_values(counted)
     if len(values) < _FEWEST_CELLS or values.dtype.kind in "mM":
         return False
     if reading.kind == "categorical":

@@ -1,12 +1,13 @@
 """What kind a column of numbers is, where nobody has said so: numbers, or categories that are written as numbers."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from partita.table.encoding import Reading, coded
-from partita.table.schema import LARGEST_WHOLE, Column, ColumnKind
+from partita.table.guessing import Guess, may_be
+from partita.table.schema import LARGEST_WHOLE, Column
 from partita.table.steps import are_multiples, recorded_step
 from partita.table.tails import FEWEST_CELLS, evidence, order_statistics
 
@@ -20,7 +21,7 @@ def guessed_kinds(
     readings: Sequence[Reading],
     told: Collection[str],
     counted: np.ndarray | None,
-    guess: bool | Callable[[str, ColumnKind], bool],
+    guess: Guess,
 ) -> list[Reading]:
     """Columns whose kind nobody told as what their numbers look like, judged by rows in ``counted`` (None: all).
 
@@ -29,11 +30,7 @@ def guessed_kinds(
     """
     return [
         replace(coded(reading), guessed=True)
-        if reading.name not in told
-        and (guess(reading.name, "categorical") if callable(guess) else guess)
-        and reading.kind == "numeric"
-        and reading.values.dtype.kind == "f"
-        and are_codes(reading.values[reading.observed if counted is None else reading.observed & counted])
+        if may_be(reading, "categorical", told, guess) and are_codes(reading.seen_values(counted))
         else reading
         for reading in readings
     ]

@@ -76,8 +76,7 @@ def find_spikes(name: str, values: np.ndarray) -> Spikes | None:
 
 
 def _numbers(reading: Reading, counted: np.ndarray | None) -> np.ndarray:
-    seen = reading.observed if counted is None else reading.observed & counted
-    return reading.values[seen].astype(np.float64)
+    return reading.seen_values(counted).astype(np.float64)
 
 
 def _ends(values: np.ndarray) -> list[float]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from partita.table.encoding import Reading
+from partita.table.guessing import Guess, may_be
 from partita.table.positive import SMALL, offset_of
-from partita.table.schema import WIDEST_LOG_STEP, ColumnKind
+from partita.table.schema import WIDEST_LOG_STEP
 from partita.table.steps import recorded_step
 
 MARGIN = 7.0  # nats by which the logs must win
@@ -25,7 +26,7 @@ def guessed_positive(
     readings: Sequence[Reading],
     told: Collection[str],
     weights: np.ndarray | None,
-    guess: bool | Callable[[str, ColumnKind], bool],
+    guess: Guess,
     offset: float | Callable[[str], float],
     steps: Mapping[str, float],
 ) -> tuple[list[Reading], dict[str, float]]:
@@ -36,8 +37,7 @@ def guessed_positive(
     found: dict[str, float] = {}
     candidates = {}
     for j, reading in enumerate(readings):
-        may = guess(reading.name, "positive") if callable(guess) else guess
-        if not may or reading.name in told or reading.kind != "numeric" or reading.values.dtype.kind != "f":
+        if not may_be(reading, "positive", told, guess):
             continue
         seen = reading.observed if weights is None else reading.observed & (weights > 0)
         cells, shift = reading.values[seen], offset_of(reading.name, offset)

@@ -8,13 +8,13 @@ and groups shrink onto it. Such a column is read in two parts, whether a cell is
 a category, and a number that a cell of 0 does not have.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from partita.table.encoding import Reading
-from partita.table.schema import ColumnKind
+from partita.table.guessing import Guess, may_be
 from partita.table.steps import FINEST, recorded_step
 from partita.table.tails import (
     FEWEST_CELLS,
@@ -36,7 +36,7 @@ def parted_zeros(
     readings: Sequence[Reading],
     told: Collection[str],
     counted: np.ndarray | None,
-    guess: bool | Callable[[str, ColumnKind], bool],
+    guess: Guess,
 ) -> list[Reading]:
     """Columns of numbers of which many are 0 as two, judged by rows in ``counted`` (None: all).
 
@@ -47,14 +47,11 @@ def parted_zeros(
     names = {reading.name for reading in readings}
     parts = []
     for reading in readings:
-        numbers = reading.kind == "numeric" and reading.values.dtype.kind == "f"
-        may = guess(reading.name, "categorical") if callable(guess) else guess
-        if numbers and may and reading.name not in told and flag_name(reading.name) not in names:
-            seen = reading.observed if counted is None else reading.observed & counted
-            if zero_gain(reading.values[seen]) > MARGIN:
-                parts += [amounts(reading), zero_flags(reading, flag_name(reading.name))]
-                continue
-        parts.append(reading)
+        is_open = may_be(reading, "categorical", told, guess) and flag_name(reading.name) not in names
+        if is_open and zero_gain(reading.seen_values(counted)) > MARGIN:
+            parts += [amounts(reading), zero_flags(reading, flag_name(reading.name))]
+        else:
+            parts.append(reading)
     return parts
 
 
