@@ -22,6 +22,7 @@ from partita.engines.table_reader import TableReader
 from partita.families import Family
 from partita.families.automatic import candidate_families, family_from
 from partita.families.dirichlet_categorical import LARGEST_TOTAL
+from partita.families.powered import powered
 from partita.files.json_options import from_json, to_json
 from partita.files.layout import UnknownClassError
 from partita.files.layouts import MIXTURE
@@ -50,18 +51,21 @@ class FitOptions(NamedTuple):
     family: str | Family
     n_groups: int | None = None  # that labels are to have
     family_note: str = ""  # where the family was not chosen by evidence
+    power: float = 1.0  # how often a row counts in the likelihood
 
     def model(self, table: Table, weights: np.ndarray, **how: Any) -> Model:
         """The model of a table; see `build_model`."""
-        return build_model(self.family, table, self.prior, weights, fixed=not self.engine.learns, **how)
+        fixed = not self.engine.learns
+        return build_model(self.family, table, self.prior, weights, fixed=fixed, power=self.power, **how)
 
     def settled(self, table: Table, weights: np.ndarray) -> "FitOptions":
         """The options with the family that the table gets; one that is open is chosen by evidence, once."""
         taught, fixed = taught_rows(table, weights), not self.engine.learns
         if self.family != "auto":
             return self._replace(family=family_from(self.family, taught, fixed=fixed))
-        candidates = candidate_families(taught, fixed=fixed, drawn=isinstance(self.engine, Sampler))
-        best = best_family(candidates, taught, self.plan, fixed=fixed)
+        drawn, uneven = isinstance(self.engine, Sampler), self.power != 1.0 or taught.row_weights.max() > 1
+        candidates = candidate_families(taught, fixed=fixed, drawn_unevenly=drawn and uneven)
+        best = best_family(candidates, taught, self.plan, fixed=fixed, power=self.power)
         note = "" if best else f"There was no time to weigh {' against '.join(map(repr, candidates))}."
         return self._replace(family=best or candidates[0], family_note=note)
 
@@ -184,6 +188,7 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
             "estimator": next(kind.__name__ for kind in type(self).__mro__ if kind.__name__ in _ESTIMATORS),
             "edition": self._edition,
             "family": to_json(self.family_),
+            "power": self._model.likelihood.power,
             "grouping": None if self._grouping is None else to_json(self._grouping._asdict()),
         }
         return posterior_header | header, posterior_arrays | arrays | found
@@ -198,13 +203,15 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
         estimator._edition = own.get("edition", 1)
         if "family" in own:
             estimator.family_ = from_json(own["family"])
-        estimator._restore(arrays["table/weights"], kept, from_json(own.get("grouping")), weighted=weighted)
+        grouping, power = from_json(own.get("grouping")), own.get("power", 1.0)
+        estimator._restore(arrays["table/weights"], kept, grouping, weighted=weighted, power=power)
         return estimator
 
-    def _restore(self, weights: np.ndarray, kept: Kept, grouping: Any, *, weighted: bool) -> None:
+    def _restore(self, weights: np.ndarray, kept: Kept, grouping: Any, *, weighted: bool, power: float) -> None:
         """Become what `fit` left, from the parts that a file holds; parts that do not fit each other are refused.
 
-        ``grouping``: how a wish for a number of groups was answered. ``weighted``: see `build_model`.
+        ``grouping``: how a wish for a number of groups was answered. ``weighted``, ``power``: see
+        `build_model`.
         """
         options = self._options()
         check_grouping(options.n_groups, grouping, kept.probabilities.shape[1])
@@ -217,7 +224,7 @@ class BayesianMixture(MixtureAnswers, layout=MIXTURE):
         fixed = first or not options.engine.learns
         family = getattr(self, "family_", options.family)  # before, it was by the shape of the table alone
         self.family_ = family_from(family, taught_rows(self._table, weights, weighted=weighted), fixed=fixed)
-        model = build_model(self.family_, self._table, prior, weights, weighted=weighted, fixed=fixed)
+        model = build_model(self.family_, self._table, prior, weights, weighted=weighted, fixed=fixed, power=power)
         self._answer_from(options.engine.restore(model, kept))
         if hasattr(self, "diagnostics_"):
             self.diagnostics_ = replace(self.diagnostics_, groups=self.estimate_.verdict)
@@ -246,6 +253,7 @@ def build_model(
     *,
     weighted: bool = True,
     fixed: bool = False,
+    power: float = 1.0,
 ) -> Model:
     """The model of a table; rows without any observed cell teach nothing, whatever their weight.
 
@@ -255,6 +263,8 @@ def build_model(
         Whether the family's open numbers come from the rows with their weights; else from every row once.
     fixed : bool
         Whether the engine learns nothing unasked.
+    power : float
+        How often a row counts in the likelihood; in the prior it counts once.
     """
     taught = taught_rows(table, weights, weighted=weighted)
     weights = np.where(table.empty_rows, 0, weights)
@@ -262,7 +272,7 @@ def build_model(
     likelihood = chosen.resolve_fixed(taught) if fixed else chosen.resolve(taught)
     if weights.sum() >= LARGEST_TOTAL:
         raise ValueError(f"sample_weight sums to {weights.sum()}; the most that can be counted is {LARGEST_TOTAL}.")
-    return Model(likelihood, prior, table, weights)
+    return Model(powered(likelihood, power), prior, table, weights)
 
 
 def taught_rows(table: Table, weights: np.ndarray, *, weighted: bool = True) -> Table:

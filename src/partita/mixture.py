@@ -10,6 +10,7 @@ from partita.bayesian_mixture import BayesianMixture, FitOptions
 from partita.engines import Engine
 from partita.families import Family
 from partita.families.automatic import guessing, positive_columns, standardizing
+from partita.families.powered import checked_power
 from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
@@ -73,6 +74,9 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
     unseen : {"missing", "error"}
         What becomes of a category that `predict` and its like meet and ``fit`` did not see, and of a number without a
         log in a positive column: a missing cell, with one warning that names columns, values and rows; or an error.
+    power : float
+        How often a row counts in the likelihood; in the prior it counts once. 1 is Bayes' rule, less trusts rows less,
+        where columns repeat each other or groups are not quite of the family's shape: see ``docs/power.md``.
     loss, entropy, max_clusters, min_size, min_support
         How the draws become ``labels_``, as in `Posterior.estimate`. By default a group is reported where most draws
         hold it together, and apart from every other group; ``min_support=0`` reports the partition of least
@@ -174,6 +178,7 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         guess_types: bool = True,
         missing: Any = None,
         unseen: str = "missing",
+        power: float = 1.0,
         loss: str | Loss = "vi",
         entropy: float = 0.0,
         max_clusters: int | str | None = None,
@@ -198,6 +203,7 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         self.guess_types = guess_types
         self.missing = missing
         self.unseen = unseen
+        self.power = power
         self.loss = loss
         self.entropy = entropy
         self.max_clusters = max_clusters
@@ -245,7 +251,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         checked_unseen(self.unseen)
         engine = engine_from(self.engine)
         n_groups = None if self.n_clusters is None else whole_number("n_clusters", self.n_clusters, 1, also="None")
-        return FitOptions(plan_from(self), engine, self._prior_of(engine), self.family, n_groups)
+        prior, power = self._prior_of(engine), checked_power(self.power)
+        return FitOptions(plan_from(self), engine, prior, self.family, n_groups, power=power)
 
     def _prior_of(self, engine: Engine) -> Prior:
         """The prior as the engine runs it; one that must be told the number of groups takes what is asked for."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from partita.engines.outcome import Outcome
@@ -95,7 +94,7 @@ class MixtureAnswers(TableEstimator):
         """
         table = self._read(X)
         if self._clusters.whole:
-            logs = logsumexp(self._clusters.log_joint(self._model, table), axis=1)
+            logs = self._clusters.log_density(self._model, table)
         else:
             logs = log_posterior_predictive(self._model, self.posterior_, table, self._rng(2))
         return logs + table.log_jacobian()

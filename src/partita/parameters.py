@@ -115,8 +115,13 @@ def whole_number(name: str, value: Any, least: int, also: str = "") -> int:
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a finite real number, and no bool."""
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and isfinite(value)
+    """Whether ``value`` is a finite real number that a float can hold, and no bool."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
 
 
 def jobs(value: Any) -> int | None:

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.contracts.raised_family import Raised
 from tests.volumes import long
 
 from partita.families import FAMILIES, Categorical, Conjugate, Count, Family, Gaussian, Mixed
@@ -140,13 +141,35 @@ MIXED_TOYS: list[tuple[Family, Table]] = [
     (Mixed(families={"x0": LEARNED_RATE, "categorical": LEARNED_CATEGORIES}), waiting_table()),
 ]
 
+#: Rows or columns that count more or less than once: categories have kernels of their own for that, others none.
+RAISED: list[tuple[Family, Table]] = [
+    (Raised(Categorical(pseudocount=0.4), 0.3), Table.read(categories(6, 4))),
+    (Raised(Categorical(pseudocount=1.5), 1.7), Table.read(categories(6, 80, n_missing=30))),
+    (Raised(Categorical(pseudocount=Gamma(2.0, 4.0)), 0.6), Table.read(categories(5, 3, n_missing=2))),
+    (Raised(Gaussian(dof=6.5, scale=0.8), 0.3), plain(numbers(6, 3))),
+    (Raised(Gaussian(), 1.7), Table.read(np.round(4.0 * numbers(6, 2)), standardize=False, guess_types=False)),
+    (Raised(Gaussian(covariance="diag"), 0.3), plain(numbers(6, 3, n_missing=2))),
+    (Raised(Gaussian(covariance="known", mean_variance=[2.0]), 0.6), plain(numbers(6, 1))),
+    (Raised(Count(shape=[0.5, 2.0, 40.0], rate=[0.1, 1.0, 5.0]), 0.3), counts(6, 3, n_missing=2)),
+    (Raised(Mixed(), 0.6), mixed_table()),
+    (Raised(Mixed(families={"x0": Waiting(shape=2.5), "x1": Gaussian(covariance="known")}), 1.7), waiting_table()),
+    (Categorical(pseudocount=0.4, column_weight=0.3), Table.read(categories(6, 4))),
+    (Categorical(pseudocount=[1.5] * 80, column_weight=1.7), Table.read(categories(6, 80, n_missing=30))),
+    (Categorical(pseudocount=Gamma(2.0, 4.0), column_weight=0.6), Table.read(categories(5, 3, n_missing=2))),
+    (Raised(Categorical(pseudocount=0.7, column_weight=0.4), 0.6), Table.read(categories(6, 3, n_missing=2))),
+    (Raised(Categorical(pseudocount=0.7), 90.0), Table.read(categories(6, 3, n_missing=2))),  # beyond a float's range
+    (Categorical(pseudocount=0.7, column_weight=120.0), Table.read(categories(6, 3, n_missing=2))),
+    (Mixed(families={"categorical": Categorical(column_weight=0.4)}), mixed_table()),
+]
+
 EXAMPLES = [pair for kind in (_BUILT_IN | TOY).values() for pair in kind.examples()]
 
 
 def _param(number: int, pair: tuple[Family, Table]) -> Any:
     likelihood = pair[0].resolve(pair[1])
+    raised, likelihood = "Powered" * (likelihood is not likelihood.plain), likelihood.plain
     strangers = [type(block).__name__ for block in getattr(likelihood, "blocks", ())[5:]]  # compiled for these tests
-    kind = type(likelihood).__name__ + "".join(strangers)
+    kind = raised + type(likelihood).__name__ + "".join(strangers)
     marks = [pytest.mark.xdist_group(kind), *([long] if strangers else [])]
     return pytest.param(pair, id=f"{kind}-{number}", marks=marks)
 
@@ -165,6 +188,7 @@ def _parametrized(pairs: list[tuple[Family, Table]]) -> pytest.MarkDecorator:
 
 EVERY = [*EXAMPLES, *MORE, *MIXED_TOYS]
 every_case = _parametrized(EVERY)
+every_case_to_any_power = _parametrized([*EVERY, *RAISED])  # what is about statistics and compiled code
 every_example = _parametrized([*EXAMPLES, *MIXED_TOYS])
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import logsumexp, softmax
 from tests.contracts.cases import (
-    every_case,
     every_case_that_drops_missing_cells,
+    every_case_to_any_power,
     make,
     numbers,
     plain,
@@ -39,7 +39,7 @@ def assert_mean(draws, expected):
 
 
 @mostly_long
-@every_case
+@every_case_to_any_power
 @some_or_many_draws
 def test_expected_density_of_complete_rows_is_the_average_over_draws_of_the_parameters(case, n_draws):
     stats, rows = fractional_stats(case), without_gaps(case.rows)
@@ -48,7 +48,7 @@ def test_expected_density_of_complete_rows_is_the_average_over_draws_of_the_para
     assert_mean(logs.reshape(case.n_rows, N_CLUSTERS, n_draws), found)
 
 
-@every_case
+@every_case_to_any_power
 def test_expected_densities_less_the_divergence_are_the_marginal_likelihood(case):
     """Of fractional rows as of whole ones."""
     resp, rows = some_shares(case), without_gaps(case.rows)
@@ -58,7 +58,7 @@ def test_expected_densities_less_the_divergence_are_the_marginal_likelihood(case
     np.testing.assert_allclose(bound, case.likelihood.log_marginal(stats), rtol=1e-11, atol=1e-11)
 
 
-@every_case
+@every_case_to_any_power
 def test_the_same_of_a_million_rows(case):
     """Sums of 1e8 cancel to divergences of about 10 per parameter: eight figures of those are left."""
     weight = 1e6
@@ -71,7 +71,7 @@ def test_the_same_of_a_million_rows(case):
 
 
 @mostly_long
-@every_case
+@every_case_to_any_power
 @some_or_many_draws
 def test_the_divergence_from_the_prior_is_the_average_log_ratio_of_densities(case, n_draws):
     """By Bayes' rule that ratio is the likelihood of the rows through their marginal likelihood."""
@@ -84,7 +84,7 @@ def test_the_divergence_from_the_prior_is_the_average_log_ratio_of_densities(cas
     assert (divergence > 0).all()
 
 
-@every_case
+@every_case_to_any_power
 def test_without_rows_nothing_diverges_from_the_prior(case):
     nothing = np.zeros_like(fractional_stats(case))
     np.testing.assert_allclose(case.likelihood.prior_divergence(nothing), 0.0, atol=1e-12)
@@ -138,7 +138,7 @@ def directly(case, rows, weights, log_weights, expected):
     return weights @ logsumexp(logs, axis=1), resp.sum(axis=0), stats
 
 
-@every_case
+@every_case_to_any_power
 @pytest.mark.parametrize("rows_at_once", [2, 4096])
 def test_rows_are_shared_out_in_blocks_as_at_once(case, rows_at_once, monkeypatch):
     monkeypatch.setattr(base, "ROWS_AT_ONCE", rows_at_once)
@@ -156,7 +156,7 @@ def test_rows_are_shared_out_in_blocks_as_at_once(case, rows_at_once, monkeypatc
                 np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
 
-@every_case
+@every_case_to_any_power
 def test_no_rows_are_shared_out_as_nothing(case):
     expected = case.likelihood.expected_params(fractional_stats(case))
     shared = case.likelihood.share_out(row_block(case.rows, 0, 0), np.empty(0), np.zeros(N_CLUSTERS), expected)
@@ -166,7 +166,7 @@ def test_no_rows_are_shared_out_as_nothing(case):
     assert shared.stats.shape == fractional_stats(case).shape
 
 
-@every_case
+@every_case_to_any_power
 def test_sharing_out_again_never_lowers_the_bound(case):
     """Expectations, divergence and statistics fit together, missing cells of a full covariance included."""
     rows, likelihood = rows_with_gaps(case), case.likelihood

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as distributions
 from scipy.special import logsumexp
-from tests.contracts.cases import every_case, every_continuous_case, make, numbers, plain
+from tests.contracts.cases import every_case, every_case_to_any_power, every_continuous_case, make, numbers, plain
 from tests.contracts.test_family_terms import both_ways, missing_cells, only
 from tests.contracts.test_family_weights import with_gaps
 from tests.contracts.toy_family import GammaExponential
@@ -98,14 +98,14 @@ def test_densities_are_those_of_scipy(case):
         np.testing.assert_allclose(case.likelihood.log_likelihood(rows, params), pairs, rtol=1e-9, atol=1e-9)
 
 
-@every_case
+@every_case_to_any_power
 def test_a_row_without_an_observed_cell_has_density_one(case):
     logs = case.likelihood.log_likelihood(rows_with_gaps(case), some_params(case))
     np.testing.assert_array_equal(logs[0], 0.0)
     assert logs[1:].all(axis=1).any()
 
 
-@every_case
+@every_case_to_any_power
 def test_densities_sum_to_that_of_the_statistics(case):
     rows, params, resp = without_gaps(case.rows), some_params(case), some_shares(case)
     summed = case.likelihood.summed_log_likelihood(case.likelihood.suffstats(rows, resp), params)
@@ -120,7 +120,7 @@ def without_gaps(rows):
     return type(rows)(*(without_gaps(part) if isinstance(part, tuple) else part for part in rows))
 
 
-@every_case
+@every_case_to_any_power
 @both_ways
 def test_terms_sum_to_the_density_and_that_of_a_missing_cell_is_zero(case, reverse):
     params, table = some_params(case), with_gaps(case.table, np.random.default_rng(104))
@@ -130,7 +130,7 @@ def test_terms_sum_to_the_density_and_that_of_a_missing_cell_is_zero(case, rever
     np.testing.assert_array_equal(terms.any(axis=1), ~missing_cells(case, table))
 
 
-@every_case
+@every_case_to_any_power
 @both_ways
 def test_a_term_is_what_one_more_cell_adds(case, reverse):
     params, names = some_params(case), case.likelihood.column_names(case.table.schema)
@@ -181,7 +181,7 @@ def test_expected_statistics_are_those_of_conditional_normals(case):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-@every_case
+@every_case_to_any_power
 def test_blocks_of_rows_have_the_same_densities_and_additive_expectations(case):
     params, resp, rows = some_params(case), some_shares(case), rows_with_gaps(case)
     parts = [row_block(rows, 0, 2), row_block(rows, 2, case.n_rows)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import xlogy
 from sklearn.mixture import GaussianMixture
-from tests.contracts.cases import every_case, make, numbers, plain
+from tests.contracts.cases import every_case, every_case_to_any_power, make, numbers, plain
 from tests.contracts.test_family_modes import N_DRAWS, cluster, moved
 from tests.contracts.toy_family import GammaExponential
 from tests.volumes import mostly_long
@@ -37,7 +37,7 @@ def fractional_stats(case, seed=111):
 
 
 @mostly_long
-@every_case
+@every_case_to_any_power
 def test_no_parameters_near_the_maximum_or_far_from_it_are_better(case):
     stats = fractional_stats(case)
     best_params = case.likelihood.ml_params(stats, 0.0)
@@ -51,7 +51,7 @@ def test_no_parameters_near_the_maximum_or_far_from_it_are_better(case):
             assert (logs < best[k]).all()
 
 
-@every_case
+@every_case_to_any_power
 def test_what_no_cell_speaks_of_is_at_the_mode_of_the_prior(case):
     stats = np.vstack([fractional_stats(case), np.zeros_like(case.stats(np.ones(case.n_rows)))])
     params = case.likelihood.ml_params(stats, 0.2)
@@ -59,7 +59,7 @@ def test_what_no_cell_speaks_of_is_at_the_mode_of_the_prior(case):
     np.testing.assert_allclose(flat(cluster(params, 0)), flat(case.likelihood.ml_params(stats[:1], 0.2)), rtol=1e-12)
 
 
-@every_case
+@every_case_to_any_power
 def test_multiplied_statistics_have_the_same_maximum(case):
     stats = fractional_stats(case)
     for factor in (1e-9, 1e5):

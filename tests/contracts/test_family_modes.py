@@ -5,7 +5,7 @@ from functools import singledispatch
 import numpy as np
 import pytest
 from scipy import stats as distributions
-from tests.contracts.cases import every_case, make, numbers, plain
+from tests.contracts.cases import every_case, every_case_to_any_power, make, numbers, plain
 from tests.contracts.toy_family import GammaExponential
 from tests.volumes import mostly_long, short_and_long
 
@@ -76,7 +76,7 @@ def test_the_density_of_rows_is_the_predictive_averaged_over_parameters(case, n_
     assert abs(ratios.mean() - 1) < 5 * error
 
 
-@every_case
+@every_case_to_any_power
 def test_the_density_of_nothing_is_one(case):
     stats = np.zeros_like(case.stats(np.ones(case.n_rows)))
     params = case.likelihood.sample_params(np.random.default_rng(94), stats)

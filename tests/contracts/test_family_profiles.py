@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import binom
-from tests.contracts.cases import every_case, every_continuous_case
+from tests.contracts.cases import every_case, every_case_to_any_power, every_continuous_case
 from tests.contracts.test_family_terms import only
 from tests.contracts.toy_family import GammaExponential
 from tests.volumes import long, mostly_long, short_and_long
@@ -93,7 +93,7 @@ def test_estimates_and_intervals_are_those_of_drawn_parameters(case, n_completio
 
 
 @mostly_long
-@every_case
+@every_case_to_any_power
 def test_several_equal_completions_are_one(case):
     stats = completions(case, 1, 73)
     once = case.likelihood.profile(stats, SHARES)
@@ -130,7 +130,7 @@ def simulated(case, stats, n_draws, seed):
 
 
 @mostly_long
-@every_case
+@every_case_to_any_power
 def test_relevance_averages_completions(case):
     stats = completions(case, 3, 76)
     together = case.likelihood.profile(stats, SHARES)
@@ -140,13 +140,13 @@ def test_relevance_averages_completions(case):
         np.testing.assert_allclose(column.relevance, average, atol=1e-12)
 
 
-@every_case
+@every_case_to_any_power
 def test_a_single_cluster_needs_no_column(case):
     for column in case.likelihood.profile(completions(case, 2, 77)[:, :1], np.ones(1)):
         np.testing.assert_array_equal(column.relevance, [0.0])
 
 
-@every_case
+@every_case_to_any_power
 def test_an_empty_cluster_has_the_profile_of_the_prior(case):
     nothing = np.zeros_like(completions(case, 1, 78)[:, :2])
     for column in case.likelihood.profile(nothing, np.array([0.3, 0.7])):

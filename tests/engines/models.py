@@ -10,6 +10,7 @@ from tests.oracles.enumeration import subset_log_marginals
 from tests.volumes import long
 
 from partita.families import FAMILIES, Conjugate, Gaussian
+from partita.families.product import BUILT_IN
 from partita.model.model import Model
 from partita.priors import PRIORS, Prior
 from partita.table import Table
@@ -126,5 +127,9 @@ def alone(examples: list[Example]) -> list[Any]:
 
 
 def one_worker(example: Example) -> Any:
-    """The mark that keeps tests of one kind of likelihood in one worker."""
-    return pytest.mark.xdist_group(type(example.likelihood).__name__)
+    """The mark that keeps tests of what is compiled together in one worker."""
+    likelihood = example.likelihood
+    plain = likelihood.plain
+    beside = [type(block).__name__ for block in getattr(plain, "blocks", ())[len(BUILT_IN) :]]
+    raised = "Powered" * (plain is not likelihood)
+    return pytest.mark.xdist_group(raised + type(plain).__name__ + "".join(beside))

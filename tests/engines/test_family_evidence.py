@@ -50,6 +50,17 @@ def test_correlated_columns_have_a_full_covariance_and_independent_ones_none(d, 
         assert chosen(groups(d=d, seed=seed)) == DIAGONAL
 
 
+@pytest.mark.parametrize("power", [1.0, 0.5])
+def test_rows_weigh_as_much_as_they_count(power):
+    """At half of their weight one wide group accounts better for these than several of independent columns."""
+    x = groups()
+    options = {"engine": "vb", "power": power, "random_state": 0}
+    full, diagonal = (Mixture(family=family, **options).fit(x).elbo_path_[-1] for family in (FULL, DIAGONAL))
+    expected = FULL if full > diagonal else DIAGONAL
+    assert expected == (DIAGONAL if power == 1.0 else FULL)
+    assert shapeless(Mixture(**options).fit(x).family_) == expected
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_beside_categories(seed):
     words = np.random.default_rng(seed).choice(list("abc"), 240)

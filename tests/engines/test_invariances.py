@@ -22,14 +22,16 @@ from tests.volumes import long_but, mostly_long, short_and_long
 
 from partita.engines.gibbs import Gibbs
 from partita.families import FAMILIES, Categorical, Count, Gaussian
+from partita.kernels.compiling import entry
 from partita.kernels.gibbs import sweep
+from partita.kernels.names import log_predictive
 from partita.model.model import Model
 from partita.priors import DirichletProcess, FiniteDirichlet
 from partita.table import Schema, Table
 
 SCRATCH = {"work", "matrix", "exponent", "scratch", "other_weight", "other_log_det", "other_factor"}
-#: Written for a slot that holds rows only: read when one of them leaves.
-OF_ROWS_THAT_LEAVE = {"constant", "stretch", "slope"}
+#: Written for a slot that holds rows only, and when one of them leaves: the second of both sides of ``total`` too.
+OF_ROWS_THAT_LEAVE = {"constant", "stretch", "slope", "total"}
 DIRICHLET = DirichletProcess(concentration=1.0)
 
 
@@ -48,6 +50,16 @@ def assert_caches(found, expected, path=""):
             np.testing.assert_allclose(own[read], other[read], rtol=1e-8, atol=1e-8, err_msg=where)
 
 
+@entry
+def ask_to_leave(rows, labels, slots):
+    """Every row asks what it would leave: what slots compute for that, they compute only when asked."""
+    total = 0.0
+    for i in range(labels.shape[0]):
+        if labels[i] >= 0:
+            total += log_predictive(rows, i, -1, slots, labels[i])
+    return total
+
+
 def assert_bookkeeping(state, model):
     """Sizes, statistics and caches are those of the labels."""
     allocation = state.allocation
@@ -55,7 +67,10 @@ def assert_bookkeeping(state, model):
     seated = allocation.labels >= 0
     sizes = np.bincount(allocation.labels[seated], weights=allocation.row_weights[seated], minlength=n_slots)
     np.testing.assert_array_equal(allocation.sizes, sizes)
-    assert_caches(state.slots, model.state_from(model.stats_of(state.rows, allocation.labels, n_slots)))
+    expected = model.state_from(model.stats_of(state.rows, allocation.labels, n_slots))
+    for slots in (state.slots, expected):
+        ask_to_leave(state.rows, allocation.labels, slots)
+    assert_caches(state.slots, expected)
 
 
 @pytest.mark.parametrize(("example", "prior"), parameters(EXAMPLES, one_per_compilation()))

@@ -187,7 +187,7 @@ def test_the_status_line_says_where_it_is_on_a_terminal_and_nothing_elsewhere(mo
 def test_provenance_is_complete_and_survives_a_file(tmp_path):
     posterior = count(chains=2, draws=6, seed=12)
     expected = {"engine", "prior", "likelihood", "data", "n_rows", "seed", "stopped", "sweeps", "kept_every"}
-    expected |= {"seconds", "label_bytes", "versions", "prior_options", "total_weight"}
+    expected |= {"seconds", "label_bytes", "versions", "prior_options", "total_weight", "power", "column_weights"}
     assert expected == posterior.provenance.keys()
     assert posterior.provenance["seed"] == {"entropy": "12", "spawn_key": []}
     assert posterior.provenance["data"] == MODEL.table.fingerprint()

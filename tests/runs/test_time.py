@@ -32,6 +32,10 @@ def test_a_limit_is_a_number_of_seconds_or_none():
 def test_the_limit_is_said_beforehand_and_in_the_help(partita):
     assert REQUEST.max_time == ConsensusRequest(Path("t.csv")).max_time == MAX_TIME
     assert budget_in_words(MAX_TIME) == "  time: at most 300 s; --max-time sets another limit, none lifts it"
+    assert (
+        budget_in_words(MAX_TIME, "9 s")
+        == "  time: at most 300 s, and 9 s; --max-time sets another limit, none lifts it"
+    )
     assert budget_in_words(None) == "  time: no limit"
     for command in ("cluster", "consensus"):
         assert f"[default: {MAX_TIME:g}]" in partita(command, "--help").out

@@ -24,7 +24,9 @@ pytestmark = [
 
 def described():
     """File, rows, numeric and categorical columns and missing cells of each line of the README's table."""
-    text = README.read_text(encoding="utf-8") if README.exists() else ""
+    if not README.exists():
+        return [("no file", 0, 0, 0, 0)]  # for a test that is skipped
+    text = README.read_text(encoding="utf-8")
     lines = re.findall(r"^\| `([\w.]+)` \| (\d+) \| (\d+) \| (\d+)(?: \(views\))? \| (\d+) \|", text, re.MULTILINE)
     return [(name, *map(int, numbers)) for name, *numbers in lines]
 

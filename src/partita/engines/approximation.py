@@ -103,7 +103,7 @@ def _outcome(engine: Approximator, climb: Climb, model: Model, taught: Model, at
         probabilities=of_all,
         converged=climb.converged,
         notes={
-            "elbo_path": np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
+            "elbo_path": np.array(climb.path) + float(model.row_weights @ model.log_jacobian()),
             "n_iter": climb.n_sweeps,
         },
         state=state,

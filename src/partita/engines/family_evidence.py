@@ -28,6 +28,7 @@ from partita.engines.variational import Variational
 from partita.families.algebra.columns import column_moments
 from partita.families.automatic import covariance_of, with_shape
 from partita.families.base import Family
+from partita.families.powered import powered
 from partita.model.model import Model
 from partita.priors import DirichletProcess
 from partita.running.watch import Watch
@@ -36,12 +37,13 @@ from partita.table import Table
 MOST_ROWS = 1000  # that are looked at,
 MOST_ROWS_WITH_GAPS = 500  # where cells are missing, which takes longer,
 MOST_CELLS, FEWEST_ROWS = 200_000, 200  # and fewer of wide tables
-ENGINE = Variational(truncation=20, n_init=2, max_iter=50, tol=1e-4)
+ENGINE = Variational(truncation=20, n_init=1, max_iter=50, tol=1e-4)
 SHARE = 0.1  # of the time that is left
 ROUNDS = 3  # in which a shape is learned, from the groups of every family
 LEAST_GAIN = 0.5  # nats that make another round worth it
 COST_PER_ROW = 1.0 / 3.0  # nats, of having a shape
 ROWS_PER_COLUMN = 15  # numeric ones, that a shape is learned of: of fewer rows, chance has one too
+ALIKE = 0.02  # how far shapes may differ, in units of the columns' widths, to lead to the same groups
 LEAST_EIGENVALUE = 1e-6  # of the correlations of a shape
 
 
@@ -59,7 +61,9 @@ class _OutOfTimeError(Exception):
     """Time is over, or Ctrl-C was pressed."""
 
 
-def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: bool) -> Family | None:
+def best_family(
+    families: Sequence[Family], table: Table, plan: Plan, *, fixed: bool, power: float = 1.0
+) -> Family | None:
     """The family that accounts best for a table; None where time does not allow to say.
 
     It has the highest bound on the log evidence, less what its shape costs: the bound of `Variational` with at most 20
@@ -76,10 +80,12 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
         Of the fit, whose time runs: a tenth of what is left may be used.
     fixed : bool
         Whether numbers stand in place of what families would learn unasked; then no shape is learned either.
+    power : float
+        How often a row counts in the likelihood, and so in what a shape must be worth.
     """
     if len(families) == 1:
         return families[0]
-    trial = _Trial(_sample(table), plan, fixed)
+    trial = _Trial(_sample(table), plan, fixed, power)
     try:
         accounts = [trial.account(family, parts=len(families) - i) for i, family in enumerate(families)]
     except _OutOfTimeError:
@@ -87,8 +93,9 @@ def best_family(families: Sequence[Family], table: Table, plan: Plan, *, fixed: 
     best = max(accounts, key=_by_bound)
     if trial.learns_shapes:
         full = [family for family in families if covariance_of(family) == "full"]
-        for first, family in product(accounts, full):
-            best = max([best, *trial.with_learned_shape(family, first.shape, best.bound)], key=_by_bound)
+        shapes = _unlike([account.shape for account in accounts if _saves(account.shape) >= COST_PER_ROW])
+        for shape, family in product(shapes, full):
+            best = max([best, *trial.with_learned_shape(family, shape, best.bound)], key=_by_bound)
         if covariance_of(best.family) == "full":  # what has none may have a better shape of its own
             rivals = [account for account in accounts if account.candidate not in full]
             for rival in rivals:
@@ -100,12 +107,28 @@ def _by_bound(account: Account) -> float:
     return account.bound
 
 
+def _unlike(shapes: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Those that differ from all before them: where families find the same groups, there is one shape to try."""
+    kept: list[np.ndarray] = []
+    for shape in shapes:
+        widths = np.sqrt(np.outer(shape.diagonal(), shape.diagonal()))
+        if all((np.abs(shape - other) > ALIKE * widths).any() for other in kept):
+            kept.append(shape)
+    return kept
+
+
+def _saves(shape: np.ndarray) -> float:
+    """Nats per row that its correlations R save, - log det R / 2."""
+    return 0.5 * (float(np.log(shape.diagonal()).sum()) - float(np.linalg.slogdet(shape)[1]))
+
+
 class _Trial:
     """Families tried on some rows, in the time that there is for it."""
 
-    def __init__(self, sample: Table, plan: Plan, fixed: bool):
-        self.sample, self.plan, self.fixed = sample, plan, fixed
+    def __init__(self, sample: Table, plan: Plan, fixed: bool, power: float):
+        self.sample, self.plan, self.fixed, self.power = sample, plan, fixed, power
         self.n_rows, self.n_columns = float(sample.row_weights.sum()), sample.numeric.shape[1]
+        self.cost_per_shape = COST_PER_ROW * power * self.n_rows
         limit = plan.running_watch.time_left * SHARE
         self.watch = Watch(None if np.isinf(limit) else limit)
 
@@ -127,7 +150,7 @@ class _Trial:
             except _OutOfTimeError:
                 break
             bound, before = found[-1].bound, found[-2].bound if len(found) > 1 else -np.inf
-            if bound - before < LEAST_GAIN or bound + COST_PER_ROW * self.n_rows < least:
+            if bound - before < LEAST_GAIN or bound + self.cost_per_shape < least:
                 break
             shape = found[-1].shape
         return found[-1:]
@@ -141,6 +164,7 @@ class _Trial:
         own = Plan(n_jobs=self.plan.n_jobs, max_time=None if np.isinf(left) else left).begun()
         likelihood = family.resolve_fixed(self.sample) if self.fixed else family.resolve(self.sample)
         row_weights = self.sample.row_weights.astype(np.int64)
+        likelihood = powered(likelihood, self.power)
         model = Model(likelihood, ENGINE.prior_for(DirichletProcess()), self.sample, row_weights)
         outcome = ENGINE.fit(model, own, np.random.SeedSequence(0))
         if own.running_watch.time_left <= 0.0 or self.plan.running_watch.interrupted:
@@ -153,7 +177,7 @@ class _Trial:
         """Of a shape: half the log of the number of rows for each of its numbers, and a third of a nat per row."""
         d = self.n_columns
         n_numbers = d * (d + 1) / 2 if covariance_of(family) == "full" else d
-        return 0.5 * n_numbers * float(np.log(self.n_rows)) + COST_PER_ROW * self.n_rows
+        return 0.5 * n_numbers * float(np.log(self.power * self.n_rows)) + self.cost_per_shape
 
 
 def shape_within(outcome: Outcome, table: Table) -> np.ndarray:

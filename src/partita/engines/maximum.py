@@ -126,7 +126,7 @@ def _outcome(
     climb = top.climb
     probabilities = top.components.membership(model, model.table)
     notes = {
-        "loglik_path": np.array(climb.path) + float(model.row_weights @ model.table.log_jacobian()),
+        "loglik_path": np.array(climb.path) + float(model.row_weights @ model.log_jacobian()),
         "n_iter": climb.n_sweeps,
         "n_components": model.prior.n_components,  # type: ignore[attr-defined]
         "selection": selection,
@@ -156,7 +156,7 @@ def criteria_of(model: Model, logs: np.ndarray) -> dict[str, float]:
     """
     totals = logsumexp(logs, axis=1)
     resp = np.exp(logs - totals[:, None])
-    log_likelihood = float(model.row_weights @ (totals + model.table.log_jacobian()))
+    log_likelihood = float(model.row_weights @ (totals + model.log_jacobian()))
     entropy = -float(model.row_weights @ xlogy(resp, resp).sum(axis=1))
     n_components = logs.shape[1]
     n_params = n_components * model.likelihood.n_params + n_components - 1
@@ -218,7 +218,7 @@ def _top(engine: "EM", climb: Climb) -> Top:
 
 def _iterations(climb: Climb, model: Model, order: np.ndarray) -> list[ComponentParameters]:
     """Parameters of all iterations, components in the order of the last where they are as many."""
-    offset = float(model.row_weights @ model.table.log_jacobian())
+    offset = float(model.row_weights @ model.log_jacobian())
     found = []
     for state, objective in climb.history:
         own = order if state.n_components == order.size else np.arange(state.n_components)

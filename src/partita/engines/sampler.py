@@ -130,10 +130,10 @@ def outcome_of_draws(
 def sample(engine: Sampler, model: Model, plan: Plan, seed: np.random.SeedSequence) -> tuple[Posterior, list[Any]]:
     """The posterior over partitions of the model's rows, and the last state of every chain."""
     if not engine.collapse_identical:
-        _refuse_tied_gaps(model)
+        _refuse_gaps(model)
         return run(engine, model, plan, seed)
     atoms, atom = model.taught().collapsed()
-    _refuse_tied_gaps(atoms)
+    _refuse_gaps(atoms)
     posterior, states = run(engine, atoms, plan, seed)
     drawn = np.asarray(posterior.partitions)
     labels = np.full((*drawn.shape[:-1], model.table.n_rows), -1, dtype=drawn.dtype)
@@ -142,12 +142,20 @@ def sample(engine: Sampler, model: Model, plan: Plan, seed: np.random.SeedSequen
     return Posterior(Partitions(labels), traces=posterior.traces, provenance=provenance), states
 
 
-def _refuse_tied_gaps(model: Model) -> None:
-    if model.row_weights.max() > 1 and model.likelihood.draws_cells(model.taught().shared_rows):
+def _refuse_gaps(model: Model) -> None:
+    """Refuse missing cells that would have to be drawn for rows that do not count once."""
+    tied, raised = model.row_weights.max() > 1, model.likelihood.power != 1.0
+    if not (tied or raised) or not model.likelihood.draws_cells(model.taught().shared_rows):
+        return
+    if tied:
         raise ValueError(
             "Tied copies of a row (sample_weight above 1, or collapse_identical) cannot be combined with missing cells "
             "under a full covariance: repeat the rows, or use Gaussian(covariance='diag')."
         )
+    raise ValueError(
+        "A power of the likelihood cannot be sampled with missing cells under a full covariance: use "
+        "Gaussian(covariance='diag'), or engine='vb' or 'em'."
+    )
 
 
 def _at_averages(model: Model, posterior: Posterior) -> Model:

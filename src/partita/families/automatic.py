@@ -30,16 +30,16 @@ def automatic_family(table: Table, *, fixed: bool = False) -> Family:
     return Gaussian(covariance="full" if _has_rows_for_full(table, fixed) else "diag")
 
 
-def candidate_families(table: Table, *, fixed: bool = False, drawn: bool = False) -> list[Family]:
+def candidate_families(table: Table, *, fixed: bool = False, drawn_unevenly: bool = False) -> list[Family]:
     """The families that come into question for a table, that of its shape alone first.
 
     Several numeric columns that are few enough have one covariance matrix, or none, also beside columns of other kinds;
-    none where missing numbers are ``drawn`` and rows weigh more than 1, whose copies cannot share one draw.
+    none where missing numbers would be drawn for rows that do not count once: their copies cannot share one draw.
     """
     by_shape = automatic_family(table, fixed=fixed)
     if len(table.schema.numeric) < 2 or not _has_rows_for_full(table, fixed):
         return [by_shape]
-    if drawn and table.row_weights.max() > 1 and np.isnan(table.numeric).any():
+    if drawn_unevenly and np.isnan(table.numeric).any():
         return [by_shape if isinstance(by_shape, Mixed) else Gaussian(covariance="diag")]
     full = Gaussian(covariance="full")
     return [by_shape, Mixed(families={"numeric": full}) if isinstance(by_shape, Mixed) else Gaussian(covariance="diag")]

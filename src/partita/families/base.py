@@ -115,6 +115,10 @@ class Conjugate(ABC):
     kind: ClassVar[Kind]
     #: Positions of its columns within the table's block of their kind.
     columns: np.ndarray
+    #: How often a row counts in the likelihood; in the prior it counts once.
+    power: float = 1.0
+    #: How often columns count as evidence of who is together, of blocks of columns that do not count once.
+    column_weights: tuple[float, ...] = ()
 
     @classmethod
     def joined(cls, blocks: Sequence[Any]) -> list[Any]:
@@ -128,6 +132,19 @@ class Conjugate(ABC):
     @abstractmethod
     def state(self, n_slots: int) -> Any:
         """Statistics and caches of ``n_slots`` empty slots."""
+
+    @property
+    def plain(self) -> "Conjugate":
+        """The model in which rows and columns count once in the likelihood: this one, unless it says otherwise."""
+        return self
+
+    def powered_state(self, n_slots: int, power: float) -> Any:
+        """A state of its own in which kernels count rows ``power`` times; None if ``state`` can be asked for that."""
+        return None
+
+    def raised(self, expected: Any, power: float) -> Any:
+        """``expected`` such that ``expected_loglik`` is ``power`` times as large; None if there is no such thing."""
+        return None
 
     @abstractmethod
     def suffstats(self, rows: Any, resp: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from partita.families.algebra.columns import per_column
 from partita.families.base import Conjugate, Family
 from partita.families.dirichlet_categorical import DirichletCategorical
+from partita.families.weighed_categories import WeighedCategories, checked_column_weight
 from partita.priors.hyperpriors import Gamma
 from partita.table import Table
 
@@ -20,6 +21,10 @@ class Categorical(Family, name="categorical"):
         Symmetric Dirichlet parameter of every column's shares. A column's categories are those seen in ``fit``.
         ``priors.Gamma(shape, rate)``: one number for all columns, learned from the rows by engines that do so and else
         held at its mean; None is ``Gamma(1, 1)``. ``priors.Flat()``: where a variational bound is largest.
+    column_weight : float
+        How often a column counts as evidence of who is together: p(rows | partition) is the product of those of the
+        columns, each to this power. Below 1 where columns repeat each other: two copies of a column at 1/2 each are
+        one. 1 takes columns as independent given the cluster; other numbers make a generalised posterior.
 
     Examples
     --------
@@ -31,8 +36,9 @@ class Categorical(Family, name="categorical"):
 
     kind = "categorical"
 
-    def __init__(self, *, pseudocount: Any = 1.0):
+    def __init__(self, *, pseudocount: Any = 1.0, column_weight: float = 1.0):
         self.pseudocount = pseudocount
+        self.column_weight = column_weight
 
     def on_columns(self, table: Table, columns: np.ndarray) -> Conjugate:
         """The conjugate model over some of the table's categorical columns."""
@@ -41,7 +47,10 @@ class Categorical(Family, name="categorical"):
         pseudocount = per_column("pseudocount", given, len(columns))
         complete = not (table.codes[:, columns] < 0).any()
         n_levels = np.asarray(table.schema.n_levels, dtype=np.int64)[columns]
-        return DirichletCategorical(pseudocount, n_levels, columns, complete, hyperprior)
+        weight = checked_column_weight(self.column_weight)
+        if weight == 1.0:
+            return DirichletCategorical(pseudocount, n_levels, columns, complete, hyperprior)
+        return WeighedCategories(pseudocount, n_levels, columns, complete, hyperprior, column_weight=weight)
 
     def _hyperprior(self) -> Gamma | None:
         if self.pseudocount is None:

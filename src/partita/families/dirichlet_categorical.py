@@ -26,6 +26,7 @@ from partita.families.algebra.pseudocounts import CategoryCounts
 from partita.families.algebra.relevance import category_relevance
 from partita.families.base import Cells, Conjugate, Shared, not_negative
 from partita.families.dirichlet_categorical_kernels import CategoricalRows, CategoricalState
+from partita.families.powered_categories_kernels import PoweredCategoricalState
 from partita.families.profiles import ColumnProfile, IntervalEstimate, mean_estimate
 from partita.priors.hyperpriors import Gamma
 from partita.priors.rising import log_rising
@@ -34,6 +35,8 @@ from partita.table.schema import Kind
 
 LARGEST_TOTAL = 2**31
 SAFE_DECADES = 150.0
+LOOKED_UP = 65_536  # rows of a slot whose factors of a power are kept,
+MOST_FACTORS = 1 << 20  # and how many factors in all: 8 MiB, of which those that are needed are touched
 
 
 class DirichletCategorical(Conjugate):
@@ -92,17 +95,40 @@ class DirichletCategorical(Conjugate):
             mass=self.pseudocount * self.n_levels,
             offset=np.array(self.offset),
             complete=np.array([self.complete]),
-            columns_per_rescale=np.array([self._columns_per_rescale()], dtype=np.int64),
+            columns_per_rescale=np.array([max(1, self._columns_within_range())], dtype=np.int64),
             exponent=np.zeros(n_slots, dtype=np.int64),
         )
 
-    def _columns_per_rescale(self) -> int:
-        """How many factors between beta / total and total can be multiplied within a float's range."""
+    def powered_state(self, n_slots: int, power: float, weight: float = 1.0) -> PoweredCategoricalState:
+        """Empty slots whose rows count ``power`` times, and what they say of a column ``weight`` times."""
+        safe = self._columns_within_range(max(power, 1.0) * max(weight, 1.0))
+        plain = DirichletCategorical.state(self, n_slots)._replace(
+            columns_per_rescale=np.array([max(1, safe)], dtype=np.int64)
+        )
+        bases, which = np.unique(np.concatenate([plain.pseudocount, plain.mass]), return_inverse=True)
+        level_base, total_base = np.split(which.astype(np.int64), 2)
+        n_counts = min(LOOKED_UP, MOST_FACTORS // max(1, bases.size))
+        return PoweredCategoricalState(
+            **plain._asdict(),
+            power=np.array([power]),
+            weight=np.array([weight]),
+            linear=np.array([safe >= 1]),
+            factors=np.zeros((bases.size, n_counts)),
+            level_base=level_base,
+            total_base=total_base,
+        )
+
+    def raised(self, expected: np.ndarray, power: float) -> np.ndarray:
+        """Expected log shares are what is added up."""
+        return power * expected
+
+    def _columns_within_range(self, power: float = 1.0) -> int:
+        """How many factors between beta / total and total, to a power, can be multiplied within a float's range."""
         if self.pseudocount.size == 0:
             return 1
-        largest = LARGEST_TOTAL + np.max(self.n_levels * self.pseudocount)
+        largest = LARGEST_TOTAL * power + np.max(self.n_levels * self.pseudocount)
         decades = np.log10(largest) + np.max(np.abs(np.log10(self.pseudocount)))
-        return max(1, int(SAFE_DECADES / decades))
+        return int(SAFE_DECADES / (decades * power))
 
     def suffstats(self, rows: CategoricalRows, resp: np.ndarray) -> np.ndarray:
         """Weight of every category of every column."""
@@ -123,12 +149,11 @@ class DirichletCategorical(Conjugate):
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Dirichlet-multinomial marginal of the sequence of categories."""
-        total = np.zeros(stats.shape[0])
-        for m, (start, stop) in enumerate(zip(self.offset[:-1], self.offset[1:])):
-            beta, counts = self.pseudocount[m], stats[:, start:stop]
-            total -= log_rising(beta * (stop - start), counts.sum(axis=1))
-            total += log_rising(beta, counts).sum(axis=1)
-        return total
+        if self.pseudocount.size == 0:
+            return np.zeros(stats.shape[0])
+        observed = np.add.reduceat(stats, self.offset[:-1], axis=1)
+        levels = log_rising(np.repeat(self.pseudocount, self.n_levels), stats)
+        return levels.sum(axis=1) - log_rising(self.pseudocount * self.n_levels, observed).sum(axis=1)
 
     def _dirichlet(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Dirichlet parameter (..., L) of every level, and their sum over the levels of its column."""
@@ -192,6 +217,11 @@ class DirichletCategorical(Conjugate):
     def readable(self, params: list[np.ndarray]) -> dict[str, dict[int, np.ndarray]]:
         """The shares of every column's levels."""
         return {"shares": dict(zip(map(int, self.columns), params))}
+
+    @property
+    def n_stats(self) -> int:
+        """Categories of all columns."""
+        return int(self.offset[-1])
 
     @property
     def n_params(self) -> int:
@@ -276,15 +306,16 @@ class DirichletCategorical(Conjugate):
         """Slice sampling of the log pseudocount."""
         if self.hyperprior is None:
             return self
-        counts = CategoryCounts(stats, self.n_levels)
-        return self.with_learned(pseudocount=counts.drawn(rng, self.hyperprior, self.pseudocount[0]))
+        return self.with_learned(pseudocount=self._counts(stats).drawn(rng, self.hyperprior, self.pseudocount[0]))
 
     def relearned(self, stats: np.ndarray) -> "DirichletCategorical":
         """Newton-Raphson in the log pseudocount."""
         if self.hyperprior is None:
             return self
-        counts = CategoryCounts(stats, self.n_levels)
-        return self.with_learned(pseudocount=counts.best(self.hyperprior, self.pseudocount[0]))
+        return self.with_learned(pseudocount=self._counts(stats).best(self.hyperprior, self.pseudocount[0]))
+
+    def _counts(self, stats: np.ndarray) -> CategoryCounts:
+        return CategoryCounts(stats, self.n_levels)
 
     def with_learned(self, **values: float) -> "DirichletCategorical":
         """The model with ``pseudocount`` in all columns."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from partita.kernels.algebra import log_gamma_ratio, log_rising
 from partita.kernels.compiling import inner
-from partita.kernels.dispatch import implements
+from partita.kernels.dispatch import generic, implements
 from partita.kernels.names import (
     add,
     log_marginal,
@@ -45,8 +45,30 @@ class CategoricalState(NamedTuple):
     exponent: np.ndarray  # (slots,) int64, scratch
 
 
+@generic("state", inline=True)
+def level_factor(state, m, count):
+    """What one more row is multiplied by where ``count`` rows of its category of column m are in its slot."""
+
+
+@generic("state", inline=True)
+def total_factor(state, m, count):
+    """What it is divided by where ``count`` rows with a cell in column m are."""
+
+
+@implements(level_factor, CategoricalState)
+def _level_factor(state, m, count):
+    return state.pseudocount[m] + count
+
+
+@implements(total_factor, CategoricalState)
+def _total_factor(state, m, count):
+    return state.mass[m] + count
+
+
 @implements(weights, CategoricalState)
-def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
+@inner
+def category_weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
+    """`weights` of categories, whatever the factors."""
     if not _products(rows, i, state, n_slots, own, out):
         return 0.0
     top = state.exponent[0]
@@ -58,7 +80,9 @@ def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
 
 
 @implements(log_weights, CategoricalState)
-def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
+@inner
+def category_log_weights(rows, i, w, state, sizes, n_slots, own, out):
+    """`log_weights` of categories; one row's by products."""
     if w == 1:
         rescaled = _products(rows, i, state, n_slots, own, out)
         for k in range(n_slots):
@@ -94,7 +118,7 @@ def _products(rows, i, state, n_slots, own, out):
             for k in range(n_slots):
                 exponent[k] += state.inverse_exponent[0, k]
     if own >= 0:
-        out[own], exponent[own] = _product(rows, i, state, own, 1)
+        out[own], exponent[own] = category_product(rows, i, state, own, 1)
     return rescale
 
 
@@ -132,7 +156,7 @@ def _move_exponents(mantissa, exponent, n_slots):
 
 
 @inner(forceinline=True)
-def _product(rows, i, state, slot, removed):
+def category_product(rows, i, state, slot, removed):
     """Predictive of one row in one slot less ``removed`` (0 or 1) copies of it: mantissa and exponent."""
     position, stats, observed = rows.position, state.stats, state.observed
     n_columns, step = position.shape[1], state.columns_per_rescale[0]
@@ -143,9 +167,9 @@ def _product(rows, i, state, slot, removed):
         for m in range(start, min(start + step, n_columns)):
             r = position[i, m]
             if r >= 0:
-                above *= state.pseudocount[m] + (stats[slot, r] - removed)
+                above *= level_factor(state, m, stats[slot, r] - removed)
                 if not whole:
-                    below *= state.mass[m] + (observed[m, slot] - removed)
+                    below *= total_factor(state, m, observed[m, slot] - removed)
         product *= above / below
         if n_columns > step:
             product, shift = math.frexp(product)
@@ -158,7 +182,7 @@ def _product(rows, i, state, slot, removed):
 @implements(log_predictive, CategoricalState)
 def _log_predictive(rows, i, w, state, slot):
     if w == 1 or w == -1:
-        product, exponent = _product(rows, i, state, slot, 0 if w == 1 else 1)
+        product, exponent = category_product(rows, i, state, slot, 0 if w == 1 else 1)
         return w * (np.log(product) + exponent * LOG_2)
     taken, copies = max(-w, 0), abs(w)
     total = 0.0
@@ -183,25 +207,26 @@ def _second_order(rows, i, state, spread, n_slots, out):
 
 
 @implements(add, CategoricalState)
-def _add(rows, i, w, state, slot):
+def add_categories(rows, i, w, state, slot):
+    """`add` of categories."""
     for m in range(rows.position.shape[1]):
         r = rows.position[i, m]
         if r >= 0:
             state.stats[slot, r] = max(state.stats[slot, r] + w, 0.0)  # parts of rows leave rounding behind
-            state.numerator[r, slot] = state.pseudocount[m] + state.stats[slot, r]
+            state.numerator[r, slot] = level_factor(state, m, state.stats[slot, r])
             state.observed[m, slot] = max(state.observed[m, slot] + w, 0.0)
-            state.inverse_total[m, slot] = 1.0 / (state.mass[m] + state.observed[m, slot])
+            state.inverse_total[m, slot] = 1.0 / total_factor(state, m, state.observed[m, slot])
     _set_inverse_product(state, slot)
 
 
 @inner
 def _set_inverse_product(state, slot):
-    observed, mass = state.observed, state.mass
-    n_columns, step = mass.shape[0], state.columns_per_rescale[0]
+    observed = state.observed
+    n_columns, step = state.mass.shape[0], state.columns_per_rescale[0]
     for removed in range(2):
         product, exponent = 1.0, 0
         for m in range(n_columns):
-            product *= mass[m] + (observed[m, slot] - removed)
+            product *= total_factor(state, m, observed[m, slot] - removed)
             if n_columns > step and (m + 1) % step == 0:
                 product, shift = math.frexp(product)
                 exponent += shift
@@ -210,14 +235,15 @@ def _set_inverse_product(state, slot):
 
 
 @implements(refresh, CategoricalState)
-def _refresh(state, slot):
+def refresh_categories(state, slot):
+    """`refresh` of categories."""
     for m in range(state.pseudocount.shape[0]):
         observed = 0.0
         for r in range(state.offset[m], state.offset[m + 1]):
-            state.numerator[r, slot] = state.pseudocount[m] + state.stats[slot, r]
+            state.numerator[r, slot] = level_factor(state, m, state.stats[slot, r])
             observed += state.stats[slot, r]
         state.observed[m, slot] = observed
-        state.inverse_total[m, slot] = 1.0 / (state.mass[m] + observed)
+        state.inverse_total[m, slot] = 1.0 / total_factor(state, m, observed)
     _set_inverse_product(state, slot)
 
 

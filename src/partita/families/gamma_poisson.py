@@ -20,7 +20,7 @@ from partita.families.algebra.relevance import count_nodes, relevance
 from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate, not_negative
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
-from partita.kernels.algebra import log_rising
+from partita.kernels.algebra import NO_COPIES, log_rising
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
@@ -207,7 +207,7 @@ def _log_predictive(rows, i, w, state, slot):
             continue
         a = state.hyper[0, j] + state.stats[slot, q + j]
         if w == 1 or w == -1:
-            log_after = state.log_rate[slot, 1 + w, j]
+            log_after = state.log_rate[slot, 1 + int(w), j]
         else:
             log_after = np.log(state.hyper[1, j] + state.stats[slot, j] + w)
         rising = log_rising(a, w * x) if w > 0 else -log_rising(a + w * x, -w * x)
@@ -232,7 +232,7 @@ def _refresh(state, slot):
     for j in range(state.hyper.shape[1]):
         n = state.stats[slot, j]
         b = state.hyper[1, j] + n
-        state.log_rate[slot, 0, j] = np.log(b - 1.0) if n >= 1.0 else 0.0
+        state.log_rate[slot, 0, j] = np.log(b - 1.0) if n >= 1.0 - NO_COPIES else 0.0
         state.log_rate[slot, 1, j] = np.log(b)
         state.log_rate[slot, 2, j] = np.log(b + 1.0)
 

@@ -103,6 +103,7 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
             stretch=np.zeros((n_slots, 2, d)),
             constant=np.zeros((n_slots, 2, d)),
             total=np.zeros((n_slots, 2)),
+            leaving=np.zeros(n_slots, dtype=np.bool_),
             mean_by_column=np.zeros((d, n_slots)),
             stretch_by_column=np.zeros((d, n_slots)),
             scratch=np.zeros(n_slots),

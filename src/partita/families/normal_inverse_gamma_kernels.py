@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.families.algebra.moments import add_moments
-from partita.kernels.algebra import REASSOCIATE, log_multigamma_ratio
+from partita.kernels.algebra import NO_COPIES, REASSOCIATE, copies_left, log_multigamma_ratio
 from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -33,6 +33,7 @@ class GammaState(NamedTuple):
     stretch: np.ndarray  # (slots, 2, d) factor of (x - m)^2 for w = 1, -1
     constant: np.ndarray  # (slots, 2, d) of the log predictive for w = 1, -1
     total: np.ndarray  # (slots, 2) constants summed over columns
+    leaving: np.ndarray  # (slots,) bool: whether what is for w = -1 is of the present statistics
     mean_by_column: np.ndarray  # (d, slots)
     stretch_by_column: np.ndarray  # (d, slots) for w = 1
     scratch: np.ndarray  # (slots,)
@@ -48,7 +49,11 @@ def _log_predictive(rows, i, w, state, slot):
     if (w == 1 or w == -1) and state.uniform[0] and rows.complete[i]:
         v = state.hyper[1, 0] + state.stats[slot, 0]
         side = 0 if w == 1 else 1
+        if side == 1:
+            _refresh_leaving(state, slot)
         return state.total[slot, side] - 0.5 * (v + w) * _log_product(rows.x, i, state.mean, state.stretch, slot, side)
+    if w == -1:
+        _refresh_leaving(state, slot)
     total = 0.0
     for j in range(state.mean.shape[1]):
         if not np.isnan(rows.x[i, j]):
@@ -141,7 +146,7 @@ def _constant(state, slot, j, w, log_gamma_ratio):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     n, b = state.stats[slot, j], state.scale[slot, j]
     v, recorded = state.hyper[1, j] + n, b + w * state.hyper[3, j]
-    before, after = state.hyper[0, j] + n, state.hyper[0, j] + (n + w)  # never 0, however weak the prior
+    before, after = state.hyper[0, j] + n, state.hyper[0, j] + copies_left(n, w)  # never 0, however weak the prior
     constant = log_gamma_ratio + 0.5 * np.log(before / after) - 0.5 * w * (LOG_PI + np.log(b))
     return constant - 0.5 * (v + w) * np.log(recorded / b), before * w / (after * recorded)
 
@@ -155,28 +160,42 @@ def _add(rows, i, w, state, slot):
 @implements(refresh, GammaState)
 def _refresh(state, slot):
     d = state.mean.shape[1]
-    plus, minus = 0.0, 0.0
+    total = 0.0
     for j in range(d):
         n, r = state.stats[slot, j], state.hyper[3, j]
         k = state.hyper[0, j] + n
         m = state.stats[slot, d + j] / k
         b = state.hyper[2, j] + max(state.stats[slot, 2 * d + j] - k * m * m, n * r)
-        half_log = 0.5 * np.log(b)
+        constant = _log_normaliser(state.normaliser, state.hyper, n, j) - 0.5 * np.log(b)
+        constant -= _log_recorded(state.hyper[1, j] + n + 1.0, b, r)
         state.mean[slot, j] = m
         state.mean_by_column[j, slot] = m
         state.scale[slot, j] = b
-        state.constant[slot, 0, j] = _log_normaliser(state.normaliser, state.hyper, n, j) - half_log
-        state.constant[slot, 0, j] -= _log_recorded(state.hyper[1, j] + n + 1.0, b, r)
+        state.constant[slot, 0, j] = constant
         state.stretch[slot, 0, j] = k / ((k + 1.0) * (b + r))
         state.stretch_by_column[j, slot] = state.stretch[slot, 0, j]
-        plus += state.constant[slot, 0, j]
-        if n >= 1.0:
-            state.constant[slot, 1, j] = half_log - _log_normaliser(state.normaliser, state.hyper, n - 1.0, j)
-            state.constant[slot, 1, j] -= _log_recorded(state.hyper[1, j] + n - 1.0, b, -r)
-            state.stretch[slot, 1, j] = -k / ((state.hyper[0, j] + (n - 1.0)) * (b - r))
-            minus += state.constant[slot, 1, j]
-    state.total[slot, 0] = plus
-    state.total[slot, 1] = minus
+        total += constant
+    state.total[slot, 0] = total
+    state.leaving[slot] = False
+
+
+@inner
+def _refresh_leaving(state, slot):
+    """Compute what rows that leave the slot ask for, unless it is known: a row that is dealt asks for it of no slot."""
+    if state.leaving[slot]:
+        return
+    total = 0.0
+    for j in range(state.mean.shape[1]):
+        n, r, b = state.stats[slot, j], state.hyper[3, j], state.scale[slot, j]
+        if n >= 1.0 - NO_COPIES:
+            left = copies_left(n, -1.0)
+            constant = 0.5 * np.log(b) - _log_normaliser(state.normaliser, state.hyper, left, j)
+            constant -= _log_recorded(state.hyper[1, j] + n - 1.0, b, -r)
+            state.constant[slot, 1, j] = constant
+            state.stretch[slot, 1, j] = -(state.hyper[0, j] + n) / ((state.hyper[0, j] + left) * (b - r))
+            total += constant
+    state.total[slot, 1] = total
+    state.leaving[slot] = True
 
 
 @inner

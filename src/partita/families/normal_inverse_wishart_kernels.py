@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.kernels.algebra import (
+    NO_COPIES,
     add_outer,
     cholesky_in_place,
+    copies_left,
     invert_lower,
     log_multigamma_ratio,
     rank_one_update,
@@ -72,7 +74,7 @@ def _log_predictive(rows, i, w, state, slot):
     if d == 0:
         return 0.0
     n = state.stats[slot, 0]
-    step, v = _step(state, slot, w), state.hyper[1] + n
+    step, v = _step(state, slot, w, copies_left(n, w)), state.hyper[1] + n
     factor, log_more = state.factor, 0.0
     if _is_recorded(state) and (w != 1 or rows.gaps[i]):
         log_more = _factor_other(rows, i, w, state, slot) - state.log_det[slot]
@@ -189,16 +191,15 @@ def _constant(state, slot, w):
     """What does not depend on the row in the log predictive of ``w`` copies."""
     d = state.mean.shape[1]
     n = state.stats[slot, 0]
-    before, after, v = state.hyper[0] + n, state.hyper[0] + (n + w), state.hyper[1] + n
+    before, after, v = state.hyper[0] + n, state.hyper[0] + copies_left(n, w), state.hyper[1] + n
     gamma = log_multigamma_ratio(v, w, d) + 0.5 * d * np.log(before / after)
     return gamma - 0.5 * w * (d * LOG_PI + state.log_det[slot])
 
 
 @inner
-def _step(state, slot, w):
-    """The factor of (x - m)(x - m)' that ``w`` copies of a row add to S."""
-    n = state.stats[slot, 0]
-    return (state.hyper[0] + n) * w / (state.hyper[0] + (n + w))  # never by 0, however weak the prior
+def _step(state, slot, w, left):
+    """The factor of (x - m)(x - m)' that ``w`` copies of a row add to S, with which ``left`` are in the slot."""
+    return (state.hyper[0] + state.stats[slot, 0]) * w / (state.hyper[0] + left)  # never by 0, however weak the prior
 
 
 @implements(add, WishartState)
@@ -206,7 +207,7 @@ def _add(rows, i, w, state, slot):
     d = state.mean.shape[1]
     if d == 0:
         return
-    step = _step(state, slot, w)
+    step = _step(state, slot, w, state.stats[slot, 0] + w)
     add_outer(state.stats[slot], rows.x[i], w)
     if _is_recorded(state):
         for a in range(d):
@@ -264,7 +265,7 @@ def _set_constants(state, slot):
     v = state.hyper[1] + state.stats[slot, 0]
     log_more = state.log_det_next[slot] - state.log_det[slot]
     state.constant[slot, 0] = _constant(state, slot, 1) - 0.5 * (v + 1.0) * log_more
-    if state.stats[slot, 0] >= 1.0:
+    if state.stats[slot, 0] >= 1.0 - NO_COPIES:
         state.constant[slot, 1] = _constant(state, slot, -1)
 
 

@@ -34,6 +34,7 @@ from partita.families.algebra.relevance import relevance
 from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate
 from partita.families.profiles import ColumnProfile, IntervalEstimate, column_profiles, mean_estimate
+from partita.kernels.algebra import NO_COPIES, copies_left
 from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -224,7 +225,7 @@ def _log_predictive(rows, i, w, state, slot):
 def _constant(state, slot, j, w):
     """What does not depend on the cell in its log predictive, and the factor of (x - m)^2."""
     known, before = state.hyper[0, j], state.precision[slot, j]
-    after = state.hyper[1, j] + (state.stats[slot, j] + w) * known  # never 0, however weak the prior
+    after = state.hyper[1, j] + copies_left(state.stats[slot, j], w) * known  # never 0, however weak the prior
     constant = -0.5 * w * (LOG_2PI - np.log(known) + state.hyper[2, j] * known) + 0.5 * np.log(before / after)
     return constant, 0.5 * before * w * known / after
 
@@ -243,7 +244,7 @@ def _refresh(state, slot):
         state.precision[slot, j] = state.hyper[1, j] + n * known
         state.mean[slot, j] = state.stats[slot, d + j] * known / state.precision[slot, j]
         state.constant[slot, 0, j], state.slope[slot, 0, j] = _constant(state, slot, j, 1)
-        if n >= 1.0:
+        if n >= 1.0 - NO_COPIES:
             state.constant[slot, 1, j], state.slope[slot, 1, j] = _constant(state, slot, j, -1)
 
 

@@ -53,11 +53,27 @@ class Product(Conjugate):
         self.blocks = tuple(blocks)
         self.names = (*BUILT_IN, *names)
 
-    def _with(self, blocks: Sequence[Any]) -> "Product":
-        """The blocks with other numbers."""
+    def of_blocks(self, blocks: Sequence[Any]) -> "Product":
+        """The product of other blocks over the same columns, whose statistics are as many."""
         other = Product(blocks, self.names[len(BUILT_IN) :])
         vars(other)["_ends"] = self._ends
         return other
+
+    @property
+    def plain(self) -> "Product":
+        """The blocks in which rows and columns count once; itself where all do."""
+        plain = [block.plain for block in self.blocks]
+        return self if all(one is block for one, block in zip(plain, self.blocks)) else self.of_blocks(plain)
+
+    @property
+    def power(self) -> float:  # type: ignore[override]
+        """That of every block."""
+        return self.blocks[0].power
+
+    @property
+    def column_weights(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Those of every block."""
+        return sum((block.column_weights for block in self.blocks), ())
 
     def parts(self, nested: Any) -> list[Any]:
         """The rows, or the states, of every block."""
@@ -112,7 +128,7 @@ class Product(Conjugate):
     @cached_property
     def _ends(self) -> np.ndarray:
         """Where the statistics of all blocks but the last end."""
-        return np.cumsum([block.stats_of(block.state(1)).shape[1] for block in self.blocks])[:-1]
+        return np.cumsum([block.n_stats for block in self.blocks])[:-1]
 
     def suffstats(self, rows: Any, resp: np.ndarray) -> np.ndarray:
         """The blocks' statistics side by side."""
@@ -292,13 +308,13 @@ class Product(Conjugate):
         """One step of every block."""
         if not self.learns:
             return self
-        return self._with([block.redrawn(rng, own) for block, own in zip(self.blocks, self._split(stats))])
+        return self.of_blocks([block.redrawn(rng, own) for block, own in zip(self.blocks, self._split(stats))])
 
     def relearned(self, stats: np.ndarray) -> "Product":
         """Every block at its best."""
         if not self.learns:
             return self
-        return self._with([block.relearned(own) for block, own in zip(self.blocks, self._split(stats))])
+        return self.of_blocks([block.relearned(own) for block, own in zip(self.blocks, self._split(stats))])
 
     def with_learned(self, **values: float) -> "Product":
         """The blocks at these values."""
@@ -306,7 +322,7 @@ class Product(Conjugate):
         for name, (b, name_there) in self._learners().items():
             if name in values:
                 own[b][name_there] = values[name]
-        return self._with([block.with_learned(**of_block) for block, of_block in zip(self.blocks, own)])
+        return self.of_blocks([block.with_learned(**of_block) for block, of_block in zip(self.blocks, own)])
 
     def simulate(self, rng: np.random.Generator, params: list[Any], labels: np.ndarray) -> Cells:
         """Cells of every block, columns back in the table's order."""

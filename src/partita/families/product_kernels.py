@@ -10,6 +10,8 @@ from partita.families.gamma_poisson import CountRows, CountState
 from partita.families.normal_inverse_gamma_kernels import GammaState
 from partita.families.normal_inverse_wishart_kernels import WishartRows, WishartState
 from partita.families.normal_known_variance import KnownVarianceState
+from partita.families.powered_categories_kernels import PoweredCategoricalState
+from partita.families.powered_kernels import PoweredState
 from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
@@ -40,26 +42,26 @@ class ProductRows(NamedTuple):
 
 
 class ProductState(NamedTuple):
-    """The state of every block."""
+    """The state of every block, or of its power."""
 
-    full: WishartState
-    diagonal: GammaState
-    known: KnownVarianceState
-    categories: CategoricalState
-    counts: CountState
+    full: WishartState | PoweredState
+    diagonal: GammaState | PoweredState
+    known: KnownVarianceState | PoweredState
+    categories: CategoricalState | PoweredCategoricalState
+    counts: CountState | PoweredState
     scratch: np.ndarray  # (slots,)
 
 
 @inner
-def _has_full(state):
-    return state.full.mean.shape[1] > 0
+def _has_full(rows):
+    return rows.full.x.shape[1] > 0
 
 
 @implements(weights, ProductState)
 def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
     _log_weights_of_numbers(rows, i, 1, state, sizes, n_slots, own, out)
     log_scale = exponentiate(out, n_slots)
-    if state.categories.pseudocount.shape[0] > 0:
+    if rows.categories.position.shape[1] > 0:
         scratch = state.scratch
         log_scale += weights(rows.categories, i, state.categories, sizes, n_slots, own, prior_scores, scratch)
         for k in range(n_slots):
@@ -70,7 +72,7 @@ def _weights(rows, i, state, sizes, n_slots, own, prior_scores, out):
 @implements(log_weights, ProductState)
 def _log_weights(rows, i, w, state, sizes, n_slots, own, out):
     _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out)
-    if state.categories.pseudocount.shape[0] > 0:
+    if rows.categories.position.shape[1] > 0:
         log_weights(rows.categories, i, w, state.categories, sizes, n_slots, own, state.scratch)
         _accumulate(out, state.scratch, n_slots)
 
@@ -80,16 +82,16 @@ def _log_weights_of_numbers(rows, i, w, state, sizes, n_slots, own, out):
     """Log weights of all blocks but the categories, whose weights are linear."""
     scratch = state.scratch
     out[:n_slots] = 0.0
-    if _has_full(state):
+    if _has_full(rows):
         log_weights(rows.full, i, w, state.full, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
-    if state.diagonal.mean.shape[1] > 0:
+    if rows.diagonal.x.shape[1] > 0:
         log_weights(rows.diagonal, i, w, state.diagonal, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
-    if state.known.mean.shape[1] > 0:
+    if rows.known.x.shape[1] > 0:
         log_weights(rows.known, i, w, state.known, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
-    if state.counts.hyper.shape[1] > 0:
+    if rows.counts.x.shape[1] > 0:
         log_weights(rows.counts, i, w, state.counts, sizes, n_slots, own, scratch)
         _accumulate(out, scratch, n_slots)
 

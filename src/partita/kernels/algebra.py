@@ -7,6 +7,7 @@ import numpy as np
 from partita.kernels.compiling import inner
 
 LARGEST_FACTOR = 1e20  # of which a dozen can be multiplied
+NO_COPIES = 1e-10  # of those that leave: fewer than that many stay where rounding alone does
 REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums use vector registers; keeps NaN and inf
 
 
@@ -76,6 +77,13 @@ def add_outer(stats, x, w):
 
 
 @inner
+def copies_left(n, w):
+    """n + w; 0 where parts of copies came and went, as many, and only their rounding is left."""
+    left = n + w
+    return left if left > -NO_COPIES * w else 0.0
+
+
+@inner
 def cholesky_in_place(matrix):
     """Replace a symmetric matrix by its lower Cholesky factor (upper part zero); return log |matrix|.
 
@@ -131,10 +139,10 @@ def log_multigamma_ratio(v, w, d):
 
 @inner
 def log_rising(z, m):
-    """log of z (z + 1) ... (z + m - 1) for a whole m >= 0."""
-    if m <= 12 and z < LARGEST_FACTOR:
+    """log of z (z + 1) ... (z + m - 1), for any m >= 0 log of Gamma(z + m) / Gamma(z)."""
+    if m <= 12 and m == int(m) and z < LARGEST_FACTOR:
         product = 1.0
-        for step in range(m):
+        for step in range(int(m)):
             product *= z + step
         return np.log(product)
     return log_gamma_ratio(z, m)

@@ -4,6 +4,10 @@ Conventions. ``rows`` is the family's NamedTuple of data arrays, ``i`` a row, ``
 copies tied to one label), ``state`` the family's statistics and caches per *slot*. A slot holds a
 cluster or is empty; an empty slot's predictive is the prior predictive. ``sizes[slot]`` is the
 summed weight of a slot's rows. ``prior`` is the prior's NamedTuple.
+
+A family's ``w`` is a whole number in a scan of the plain likelihood and any number else: ``add`` puts parts of rows in
+and takes them out in collapsed variational inference, and to a power z of the likelihood every name is asked for
+z w copies. So nothing may be indexed by ``w`` or by statistics, unless they are whole.
 """
 
 import numpy as np

@@ -47,6 +47,10 @@ class Model:
         """How many numbers a slot's statistics are."""
         return self.likelihood.n_stats
 
+    def log_jacobian(self) -> np.ndarray:
+        """What a row's log density, to the power of the likelihood, gains (n,) in the units of the table."""
+        return self.likelihood.power * self.table.log_jacobian()
+
     @cached_property
     def shared_rows(self) -> Any:
         """The family's rows, for engines that never write to them."""
@@ -61,6 +65,12 @@ class Model:
     def has_parts(self) -> bool:
         """Whether there are so many rows that they are summed up part by part."""
         return self.table.n_rows > ROWS_PER_PART
+
+    @property
+    def plain(self) -> "Model":
+        """The model in which rows count once in the likelihood, sharing rows and points: what densities are of."""
+        likelihood = self.likelihood.plain
+        return self if likelihood is self.likelihood else self._sharing(replace(self, likelihood=likelihood))
 
     def with_prior(self, prior: Prior) -> "Model":
         """The model under another prior, sharing rows and points."""

@@ -53,6 +53,10 @@ class Clusters:
         densities = [log_predictive_matrix(rows, model.state_from(stats), *shape) for stats in self.stats]
         return self.log_seats + logsumexp(np.stack(densities), axis=0) - np.log(len(densities))
 
+    def log_density(self, model: Model, table: Table) -> np.ndarray:
+        """Log density (rows,) of every new row's observed cells, whatever the power of the likelihood."""
+        return logsumexp(self.log_joint(model.plain, table), axis=1)
+
     def readable(self, model: Model) -> dict[str, Any]:
         """Parameters of the clusters by name, where they are known; an estimator has them in attributes."""
         return {}
@@ -70,10 +74,18 @@ class Clusters:
         return softmax(logs, axis=1)[:, -1]
 
     def terms(self, model: Model, table: Table, *, reverse: bool) -> np.ndarray:
-        """Terms (completions, rows, K, d) of the log densities, column by column; see `Conjugate`."""
+        """Terms (completions, rows, K, d) of the log densities, column by column; see `Conjugate`.
+
+        To a power the predictive of a row is not quite the power of its density: what it has beyond the powers of the
+        columns' terms goes to the cells of the row in equal parts.
+        """
         rows = model.likelihood.rows(table)
         each = [model.likelihood.log_predictive_by_column(rows, one[:-1], reverse=reverse) for one in self.stats]
-        return np.stack(each)
+        if model.plain is model:
+            return np.stack(each)
+        size = (table.n_rows, self.log_seats.shape[0] - 1)
+        whole = [log_predictive_matrix(rows, model.state_from(one[:-1]), *size) for one in self.stats]
+        return np.stack([_summing_to(total, terms) for total, terms in zip(whole, each)])
 
     def simulate(self, model: Model, n: int, rng: np.random.Generator) -> tuple[Cells, np.ndarray]:
         """New rows and the cluster of each; the last cluster is one not seen yet, new for every such row."""
@@ -86,6 +98,14 @@ class Clusters:
         stats = np.vstack([stats[:n_clusters], np.repeat(stats[n_clusters:], unseen.size, axis=0)])
         params = model.likelihood.sample_params(rng, stats)
         return model.likelihood.simulate(rng, params, component), labels
+
+
+def _summing_to(total: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """Terms (rows, K, d) changed by equal parts, but for those that are 0, so that their sums are ``total``."""
+    told = terms != 0.0
+    with np.errstate(invalid="ignore"):  # where a cell is impossible, so is the row
+        rest = (total - terms.sum(axis=2)) / np.maximum(told.sum(axis=2), 1)
+    return terms + np.where(told & np.isfinite(rest)[..., None], rest[..., None], 0.0)
 
 
 @dataclass(frozen=True)
@@ -180,7 +200,7 @@ def log_posterior_predictive(model: Model, posterior: Posterior, table: Table, r
         own = replace(model, likelihood=draw.likelihood)
         stats = _completed_stats(own, rows, draw.labels, draw.log_seats.shape[0], rng, n_passes)
         clusters = Clusters(draw.log_seats, stats[None])
-        logs.append(logsumexp(clusters.log_joint(own, table), axis=1))
+        logs.append(clusters.log_density(own, table))
         log_weights.append(draw.log_weight)
     return logsumexp(np.stack(logs) + np.array(log_weights)[:, None], axis=0)
 

@@ -1,5 +1,6 @@
 """What a partition costs under a model: the parts of minus its log posterior at the best parameters."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,8 @@ from scipy.special import gammaln
 
 from partita.families.automatic import family_from, guessing, positive_columns
 from partita.families.base import Conjugate
+from partita.families.powered import powered
+from partita.parameters import is_number
 from partita.posterior.cluster_sizes import ClusterSizes, cluster_sizes
 from partita.posterior.posterior import Posterior
 from partita.posterior.recorded import prior_of_draws, refuse_weighted_rows
@@ -45,7 +48,9 @@ def costs(posterior: Posterior, prior: Any, family: Any, table: Any) -> Costs:
     C_likelihood = -sum_c sum_{i in c} log k(y_i; theta_c) over observed cells and C_base = -sum_c log p0(theta_c), at
     the parameters theta_c of least C_likelihood + C_base; p0 is the density of a mean and a variance (or covariance),
     of rates, or of shares. Densities are those of the columns as the table stores them. For C_partition see
-    `partition_costs`; where the concentration is learned, what it leaves out differs between draws.
+    `partition_costs`; where the concentration is learned, what it leaves out differs between draws. Rows and columns
+    that counted other than once do so here: log k is times the power that is recorded, and a family must say for itself
+    which column_weight its columns had.
 
     With a table the cost is O(draws x objects x clusters). Franzolini and Rebaudo (2022), section 2.
     """
@@ -106,7 +111,20 @@ def _model(posterior: Posterior, family: Any, table: Any) -> tuple[Conjugate, An
             "Rows with missing cells have no likelihood cost under a full covariance: use "
             "family=Gaussian(covariance='diag'), or leave these rows out of draws and table."
         )
-    return likelihood, likelihood.rows(read)
+    return _as_drawn(likelihood, posterior.provenance), likelihood.rows(read)
+
+
+def _as_drawn(likelihood: Conjugate, provenance: Mapping[str, Any]) -> Conjugate:
+    """The likelihood to the power of the draws; one that does not say how often columns counted is refused."""
+    power = provenance.get("power", 1.0)
+    if not (is_number(power) and power > 0.0):
+        raise ValueError("The draws record a power that is no positive number: their file was changed.")
+    if provenance.get("column_weights") and not likelihood.column_weights:
+        raise ValueError(
+            "Columns of categories did not count once in the fit of these draws: pass the family that says how often "
+            "they did, which is family_ of the estimator."
+        )
+    return powered(likelihood, float(power))
 
 
 def _parameter_costs(model: Conjugate, rows: Any, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:

@@ -25,27 +25,30 @@ class CategoryCounts:
         Counts of every cluster, one column's categories after the other's.
     n_levels : array (M,)
         How many categories every column has.
+    weight : float
+        How often the likelihood of a column counts.
     """
 
-    def __init__(self, stats: np.ndarray, n_levels: np.ndarray):
+    def __init__(self, stats: np.ndarray, n_levels: np.ndarray, weight: float = 1.0):
         starts = np.concatenate([[0], np.cumsum(n_levels)[:-1]])
         totals = np.add.reduceat(stats, starts, axis=1)
         self.cells = stats[stats > 0.0]
         self.totals = totals[totals > 0.0]
         self.levels = np.broadcast_to(n_levels, totals.shape)[totals > 0.0].astype(np.float64)
+        self.weight = weight
 
     def log_likelihood(self, pseudocount: float) -> float:
         """Log marginal likelihood of all clusters."""
         mass = pseudocount * self.levels
         cells = gammaln(pseudocount + self.cells).sum() - self.cells.size * gammaln(pseudocount)
-        return float(cells - (gammaln(mass + self.totals) - gammaln(mass)).sum())
+        return self.weight * float(cells - (gammaln(mass + self.totals) - gammaln(mass)).sum())
 
     def slopes(self, hyperprior: Gamma, log_pseudocount: float) -> Slopes:
         """Log likelihood plus log density of log beta, and its first two derivatives in log beta."""
         beta = math.exp(log_pseudocount)
         cells = _rising_slopes(np.full(self.cells.size, beta), self.cells)
         totals = _rising_slopes(beta * self.levels, self.totals)
-        first, second = cells - totals
+        first, second = self.weight * (cells - totals)
         of_prior = hyperprior.slopes_of_log(log_pseudocount)
         return self.log_likelihood(beta) + of_prior[0], float(first) + of_prior[1], float(second) + of_prior[2]
 

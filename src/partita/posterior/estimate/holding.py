@@ -28,50 +28,66 @@ def held(
     One cluster is what is left where nothing holds. Above `MOST_CLUSTERS` clusters nothing is given up. When the time
     ``is_over``, the slower way is left.
     """
-    joined = _joined(problem, labels, min_support)
-    reseated = _reseated(problem, labels, min_support, is_over)
-    if reseated is None:
+    holding = _Holding(problem, labels, min_support)
+    joined, reseated = holding.joined(), holding.reseated(is_over)
+    if reseated is None or np.array_equal(joined, reseated):
         return joined
     found = [reseated, joined]
     return found[int(np.argmin(problem.loss.expected(np.stack(found), problem.draws)))]
 
 
-def _reseated(
-    problem: Problem, labels: np.ndarray, min_support: float, is_over: Callable[[], bool]
-) -> np.ndarray | None:
-    """Clusters dissolved, of many weak ones a quarter at once; None where the time is over before all have support.
+class _Holding:
+    """Two ways to a support that every cluster has; both begin with the support of the first labels, read once."""
 
-    Their units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
-    better; then all units move to where they do best, among as many clusters as are left, so that the number of
-    clusters falls with every step. Many single objects go together.
-    """
-    for draws in _fewer_then_all(problem.draws):
-        while labels.max() > 0:
-            support, weak = _weak(labels, draws, min_support)
-            if len(weak) == 0:
-                break
-            if is_over():
-                return None
-            tried = [problem.without(labels, weak)]
-            if len(weak) == 1:
-                tried.append(problem.without(_with_nearest(labels, weak, support), weak))
-            labels = tried[int(np.argmin(problem.loss.expected(np.stack(tried), draws)))]
-    return labels
+    def __init__(self, problem: Problem, labels: np.ndarray, min_support: float):
+        self.problem, self.first, self.min_support = problem, labels, min_support
+        self.readings = _fewer_then_all(problem.draws)
+        self.of_first: dict[int, tuple[Support, np.ndarray]] = {}  # by the number of draws
 
+    def reseated(self, is_over: Callable[[], bool]) -> np.ndarray | None:
+        """Clusters dissolved, of many weak ones a quarter at once; None where the time is over before all have support.
 
-def _joined(problem: Problem, labels: np.ndarray, min_support: float) -> np.ndarray:
-    """Clusters joined with the one whose objects theirs are most often together with, and no object moved.
+        Their units go each to the cluster where the expected loss is least, or all to the nearest cluster, whichever is
+        better; then all units move to where they do best, among as many clusters as are left, so that the number of
+        clusters falls with every step. Many single objects go together.
+        """
+        problem, labels = self.problem, self.first
+        for draws in self.readings:
+            while labels.max() > 0:
+                support, weak = self.weak(labels, draws)
+                if len(weak) == 0:
+                    break
+                if is_over():
+                    return None
+                tried = [problem.without(labels, weak)]
+                if len(weak) == 1:
+                    tried.append(problem.without(_with_nearest(labels, weak, support), weak))
+                labels = tried[int(np.argmin(problem.loss.expected(np.stack(tried), draws)))]
+        return labels
 
-    Where chains disagree on how a group is cut up, moving objects to where they do best makes new pieces that no chain
-    but one has; their union is what the draws agree on.
-    """
-    for draws in _fewer_then_all(problem.draws):
-        while labels.max() > 0:
-            support, weak = _weak(labels, draws, min_support)
-            if len(weak) == 0:
-                break
-            labels = canonical(_with_nearest(labels, weak if len(weak) > _FEW_WEAK else weak[:1], support))
-    return labels
+    def joined(self) -> np.ndarray:
+        """Clusters joined with the one whose objects theirs are most often together with, and no object moved.
+
+        Where chains disagree on how a group is cut up, moving objects to where they do best makes new pieces that no
+        chain but one has; their union is what the draws agree on.
+        """
+        labels = self.first
+        for draws in self.readings:
+            while labels.max() > 0:
+                support, weak = self.weak(labels, draws)
+                if len(weak) == 0:
+                    break
+                labels = canonical(_with_nearest(labels, weak if len(weak) > _FEW_WEAK else weak[:1], support))
+        return labels
+
+    def weak(self, labels: np.ndarray, draws: Condensed) -> tuple[Support, np.ndarray]:
+        """The support, and the clusters to give up next: those of least support, of equal ones the smallest."""
+        if labels is not self.first:
+            return _weak(labels, draws, self.min_support)
+        n_draws = len(draws.labels)
+        if n_draws not in self.of_first:
+            self.of_first[n_draws] = _weak(labels, draws, self.min_support)
+        return self.of_first[n_draws]
 
 
 def _with_nearest(labels: np.ndarray, weak: np.ndarray, support: Support) -> np.ndarray:
@@ -92,7 +108,7 @@ def _fewer_then_all(draws: Condensed) -> list[Condensed]:
 
 
 def _weak(labels: np.ndarray, draws: Condensed, min_support: float) -> tuple[Support, np.ndarray]:
-    """The support, and the clusters to give up next: those of least support, of equal ones the smallest."""
+    """What `_Holding.weak` gives."""
     seen = labels >= 0
     sizes = np.bincount(labels[seen], weights=draws.counts[seen])
     if len(sizes) > MOST_CLUSTERS:

@@ -113,7 +113,7 @@ def search(
         return SearchResult(tried[best], losses[best], records)
     chosen = _best_first(losses, tried, draws, limits)[: 1 if crew.is_over() else _MOST_HELD]
     supported = crew.map(lambda labels: held(problem, labels, min_support, crew.is_over), chosen)
-    with_support = _expected(loss, supported, draws)
+    with_support = _known_or_expected(loss, supported, draws, tried, losses)
     k = _first_best(with_support, supported, draws, limits)
     return SearchResult(supported[k], with_support[k], records, max(0.0, with_support[k] - losses[best]))
 
@@ -169,6 +169,16 @@ def _expected(loss: Loss, tried: list[np.ndarray], draws: Condensed) -> list[flo
     """Expected losses; equal partitions are evaluated once."""
     distinct, which = np.unique(np.stack(tried), axis=0, return_inverse=True)
     return [float(value) for value in loss.expected(distinct, draws)[which.ravel()]]
+
+
+def _known_or_expected(
+    loss: Loss, wanted: list[np.ndarray], draws: Condensed, tried: list[np.ndarray], losses: list[float]
+) -> list[float]:
+    """Expected losses of partitions, those among the ``tried`` ones as they were found."""
+    known = [next((value for other, value in zip(tried, losses) if np.array_equal(one, other)), None) for one in wanted]
+    new = [one for one, value in zip(wanted, known) if value is None]
+    found = iter(_expected(loss, new, draws)) if new else iter(())
+    return [next(found) if value is None else value for value in known]
 
 
 def _best_first(losses: list[float], tried: list[np.ndarray], draws: Condensed, limits: Limits) -> list[np.ndarray]:
