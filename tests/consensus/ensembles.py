@@ -1,5 +1,7 @@
 """Small ensembles for the tests, quick NBCEs, and what a warning is allowed to say."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,10 @@ from partita.consensus import NBCE, add_label_noise
 
 categorical = pytest.mark.xdist_group("categorical")
 unconverged_is_fine = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+#: What is in the extra ``graph``, of which Windows lacks a part.
+needs_metis = pytest.mark.skipif(find_spec("pymetis") is None, reason="pymetis is not installed")
+needs_mtkahypar = pytest.mark.skipif(find_spec("mtkahypar") is None, reason="mtkahypar is not installed")
 
 #: The golden table: six objects, three clusterings of 2, 3 and 2 labels, two gaps.
 GOLDEN = np.array([[0, 0, 0], [0, 0, 1], [0, 1, -1], [1, 2, 1], [1, 2, 0], [-1, 1, 1]])

@@ -206,6 +206,97 @@ def test_objects_without_labels_are_named():
         label_table(np.array([[0, 1], [-1, -1], [1, 1], [-1, -1]]))
 
 
+def test_whole_numbers_begin_where_those_of_any_column_do():
+    """With a label 0 anywhere they do from 0, otherwise from 1; a column that does not fit begins where it can."""
+
+    def levels(*columns, n_labels=4):
+        return [column.levels for column in label_table(np.column_stack(columns), n_labels=n_labels).schema.columns]
+
+    from_0, from_1 = (0, 1, 2, 3), (1, 2, 3, 4)
+    assert levels([1, 2, 3], [2, 1, 1]) == [from_1, from_1]
+    assert levels([1, 2, 3], [2, 0, 1]) == [from_0, from_0]
+    assert levels([1, 2, 3], [0, 1, 1], [4, 2, -1]) == [from_0, from_0, from_1]
+    assert levels([1, 2, 3], [-1, -1, -1]) == [from_1, from_1]
+    assert levels([1, 2, 3], [0, 1, 1], n_labels=[4, 2]) == [from_0, (0, 1)]
+    assert levels(np.array(["a", "b", "b"], dtype=object), [1, 2, 2])[1] == from_1
+    assert levels(np.array([False, True, True], dtype=object), [1, 2, 2])[1] == from_1
+
+
+def test_a_table_may_be_read_with_more_labels_again():
+    Y = np.array([["a", 1], ["b", 2], ["a", 2]], dtype=object)
+    again = label_table(label_table(Y, n_labels=3), n_labels=5)
+    assert again.schema == label_table(Y, n_labels=5).schema
+    np.testing.assert_array_equal(again.codes, [[0, 0], [1, 1], [0, 1]])
+
+
+def test_a_label_from_1_that_fit_has_not_seen_is_known():
+    schema = label_table(np.array([[1, 2], [2, 3], [3, 1]]), n_labels=4).schema
+    assert label_table(np.array([[4, 4]]), schema=schema, unseen="error").codes.tolist() == [[3, 3]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_categories_that_do_not_occur_are_known_by_their_names(library):
+    cells, categories = ["b", "d", "b"], ["d", "", "c", "b"]
+    column = {
+        "pandas": lambda: pd.Categorical(cells, categories=categories),
+        "polars": lambda: pl.Series(cells, dtype=pl.Enum(categories)),
+        "pyarrow": lambda: pa.DictionaryArray.from_arrays(pa.array([3, 0, 3]), pa.array(categories)),
+    }[library]()
+    frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library](
+        {"a": column, "b": [0, 1, 1]}
+    )
+
+    def levels(n_labels):
+        return label_table(frame, n_labels=n_labels).schema.columns[0].levels
+
+    assert levels(None) == levels(2) == ("b", "d")
+    assert levels(3) == ("b", "c", "d")
+    assert levels(4) == ("b", "c", "d", "(does not occur: 1)")
+    assert label_table(frame, n_labels=3).codes[:, 0].tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("n_labels", [10**9, [3, 3, 3, 3, 3, 10**9], 2**70])
+def test_more_labels_that_do_not_occur_than_memory_holds_are_refused(n_labels):
+    Y = np.arange(48).reshape(8, 6) % 3
+    for form in (Y, label_table(Y)):
+        with pytest.raises(ValueError, match=r"[0-9,]{13,} labels that do not occur, more than 1,000,000: pass"):
+            label_table(form, n_labels=n_labels)
+
+
+@pytest.mark.parametrize("n_labels", [np.array(3), np.int8(3), np.array([3, 3]), (3, 3), range(3, 5)])
+def test_numbers_of_labels_of_every_kind(n_labels):
+    expected = [3, 4] if isinstance(n_labels, range) else [3, 3]
+    assert label_table(CODES, n_labels=n_labels).schema.n_levels.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "words"),
+    [
+        ("3", "n_labels must be a whole number of at least 1 or one per base clustering, got '3'"),
+        (b"33", "n_labels must be a whole number of at least 1 or one per base clustering, got b'33'"),
+        (np.array(2.5), "n_labels must be a whole number of at least 1 or one per base clustering, got .*2.5"),
+        ([3], "n_labels has 1 number for 2 base clusterings"),
+        ([3] * 3, "n_labels has 3 numbers for 2 base clusterings"),
+    ],
+)
+def test_what_is_no_number_of_labels_is_refused(n_labels, words):
+    with pytest.raises(ValueError, match=words):
+        label_table(CODES, n_labels=n_labels)
+
+
+def test_no_labels_are_none_however_many_there_may_be():
+    with pytest.raises(ValueError, match="No object has a label in any clustering"):
+        label_table(np.full((3, 2), -1), n_labels=3)
+
+
+def test_text_that_reads_as_a_date_is_a_label(tmp_path):
+    """Of dates that are none in a file of text nobody knows that they are no groups."""
+    (tmp_path / "labels.csv").write_text("a,b\n2024-01-31,0\n2024-02-01,1\n2024-01-31,1\n")
+    table = label_table(tmp_path / "labels.csv")
+    assert table.schema.columns[0].levels == ("2024-01-31", "2024-02-01")
+    np.testing.assert_array_equal(table.codes, [[0, 0], [1, 1], [0, 1]])
+
+
 def test_a_table_of_labels_comes_back_and_one_of_measurements_is_refused():
     table = label_table([["a", 1], ["b", 2]])
     assert label_table(table) is table

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,13 @@ from tests.volumes import long, mostly_long
 
 import partita as package
 from partita.consensus import NBCE
+from partita.plots import votes_data
 from partita.priors import PRIORS, DirichletProcess, FiniteMixtures, PitmanYor
 from partita.runs.consensus import ConsensusRequest
 from partita.runs.manifest import MANIFEST
+from partita.runs.votes import seconds_along
 
-FILES = ["labels.csv", "agreement.csv", "summary.json", "posterior.partita", "coclustering.png"]
+FILES = ["labels.csv", "agreement.csv", "summary.json", "posterior.partita", "coclustering.png", "votes.png"]
 QUICK = ["--chains", "2", "--draws", "40"]
 TRUTH = np.repeat([0, 1, 2], [30, 20, 10])
 pytestmark = pytest.mark.xdist_group("consensus")
@@ -94,7 +97,8 @@ class TestRun:
         assert finished[1].stdout.startswith(
             f"votes.csv: 60 objects, 7 clusterings, {n_missing} of 420 labels missing ({n_missing / 420:.0%}).\n"
             "  clusterings: digits (3), codes (3), words (3), gaps (3), coarse (2), noise (2), all one (1)\n"
-            "  names the objects: name\n  time: at most 300 s; --max-time sets another limit, none lifts it\n\n"
+            "  names the objects: name\n"
+            "  time: at most 300 s, and 10 s more for votes.png; --max-time sets another limit, none lifts it\n\n"
             "3 groups of 30, 20, 10 objects. How many groups there are: 3 with prob"
         )
 
@@ -156,9 +160,24 @@ class TestRun:
         assert isinstance(model, NBCE)
         assert model.labels_.tolist() == labels_in(finished[0])
         assert model.posterior_.n_draws == 1200
-        assert (finished[0] / "coclustering.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        for picture in ("coclustering.png", "votes.png"):
+            assert (finished[0] / picture).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+    def test_votes_and_what_their_number_does_are_said(self, finished):
+        folder, done = finished
+        summary = about(folder)
+        assert 5.0 < summary["votes"] < 6.0
+        counted = f"{round(summary['votes'], 1):g} votes together, by how much they share."
+        assert f"\nThe 6 clusterings that tell objects apart count as {counted}\n" in done.stdout
+        assert package.load(folder / "posterior.partita").votes_ == pytest.approx(summary["votes"], abs=1e-6)
+        assert list(summary["n_clusters_by_votes"]) == sorted(summary["n_clusters_by_votes"], key=float)
+        assert summary["n_clusters_by_votes"]["6"] == 3
+        last = done.stdout.split("Along votes variational Bayes finds ")[1].splitlines()[0].split(", ")[-1]
+        assert last.startswith("3 groups with ")
+        assert last.endswith(" to 6 (votes.png).")
 
 
+@pytest.mark.filterwarnings("ignore:Chains do not agree")
 def test_is_what_python_finds(file, partita, tmp_path):
     done = partita("consensus", file, "--ignore", "name", "--out", tmp_path / "out", *QUICK)
     assert done.code == 0, done.err
@@ -235,13 +254,12 @@ def test_approximations_say_that_they_are(file, partita, tmp_path, engine, words
 
 @mostly_long
 @pytest.mark.parametrize(("method", "engine"), [("nbce", "gibbs"), ("nbce-vb", "vb")])
-def test_the_older_word_for_an_engine_gives_the_same_answer_and_is_hidden(file, partita, tmp_path, method, engine):
+def test_the_name_of_an_engine_as_a_method_gives_the_same_answer(file, partita, tmp_path, method, engine):
     for option, name in (("--method", method), ("--engine", engine)):
         assert partita("consensus", file, option, name, "--ignore", "name", "--out", tmp_path / name, *QUICK).code == 0
     for name in ("labels.csv", "agreement.csv"):
         assert (tmp_path / method / name).read_bytes() == (tmp_path / engine / name).read_bytes()
     assert {**about(tmp_path / method), "seconds": 0} == {**about(tmp_path / engine), "seconds": 0}
-    assert "--method" not in partita("consensus", "--help").out
 
 
 @mostly_long
@@ -274,6 +292,102 @@ def test_what_the_draws_must_say_for_a_group_can_be_asked_for(file, partita, tmp
     assert np.bincount(model.labels_).min() >= 12
 
 
+@pytest.mark.parametrize(
+    ("votes", "n_votes", "words"),
+    [
+        ("all", 6.0, "as one vote each, as asked for"),
+        ("2.5", 2.5, "as 2.5 votes together, as asked for"),
+        ("1", 1.0, "as 1 vote together, as asked for"),
+    ],
+)
+def test_a_number_of_votes_can_be_asked_for(file, partita, tmp_path, votes, n_votes, words):
+    done = partita("consensus", file, "--ignore", "name", "--votes", votes, "--out", tmp_path / "out", *QUICK)
+    assert f"\nThe 6 clusterings that tell objects apart count {words}.\n" in done.out
+    assert about(tmp_path / "out")["votes"] == package.load(tmp_path / "out" / "posterior.partita").votes_ == n_votes
+    assert about(tmp_path / "out")["request"]["votes"] == (votes if votes == "all" else n_votes)
+
+
+def consensus_of(partita, folder, columns, *arguments):
+    write(folder / "votes.csv", columns)
+    return partita("consensus", folder / "votes.csv", "--engine", "vb", "--out", folder / "out", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("n_copies", "words"),
+    [(2, "one vote each: they are few enough for how much they share."), (40, "votes together, by how much they")],
+)
+def test_the_votes_of_equal_clusterings_are_not_said_to_share_little(partita, tmp_path, n_copies, words):
+    done = consensus_of(partita, tmp_path, {f"c{m}": TRUTH.tolist() for m in range(n_copies)})
+    told = done.out.split(f"\nThe {n_copies} clusterings that tell objects apart count as ")[1].splitlines()[0]
+    assert words in told
+
+
+def test_where_no_clustering_tells_objects_apart_that_is_said_and_no_number_of_votes_is_taken(partita, tmp_path):
+    columns = {"a": ["x"] * 20, "b": ["y"] * 20}
+    done = consensus_of(partita, tmp_path, columns)
+    assert done.code == 0, done.err
+    assert "\nNo clustering tells objects apart: nothing says that there is more than one group.\n" in done.out
+    assert (about(tmp_path / "out")["votes"], about(tmp_path / "out")["n_clusters_by_votes"]) == (0.0, {})
+    done = consensus_of(partita, tmp_path, columns, "--votes", "3")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "--votes 3 for no votes at all: no clustering tells objects apart. Leave it out.\n"
+
+
+@pytest.mark.parametrize(("arguments", "words"), [((), "1 vote."), (("--votes", "0.5"), "0.5 votes, as asked for.")])
+def test_one_clustering_that_tells_objects_apart(partita, tmp_path, arguments, words):
+    done = consensus_of(partita, tmp_path, {"a": TRUTH.tolist(), "b": ["y"] * 60}, *arguments)
+    assert f"\n1 clustering tells objects apart, and counts as {words}\n" in done.out
+    assert "Along votes" not in done.out
+
+
+def test_a_prior_that_the_line_along_votes_is_not_under_is_named(file, partita, tmp_path):
+    arguments = ["--prior", "pitman-yor", "--ignore", "name", "--out", tmp_path / "out", *QUICK]
+    done = partita("consensus", file, *arguments)
+    assert "\nAlong votes variational Bayes, under stick-breaking in place of pitman-yor, finds " in done.out
+
+
+@pytest.mark.parametrize(
+    ("max_time", "used", "seconds"),
+    [
+        (None, 500.0, 10.0),
+        (300.0, 4.0, 10.0),
+        (300.0, 310.0, 10.0),
+        (20.0, 15.0, 5.0),
+        (20.0, 19.5, 2.0),
+        (3.0, 3.0, 0.3),
+    ],
+)
+def test_fits_along_votes_take_what_is_left_of_the_time_or_a_tenth_of_it(max_time, used, seconds):
+    assert seconds_along(max_time, used) == pytest.approx(seconds)
+
+
+def test_fits_along_votes_keep_the_time_limit(file, partita, tmp_path, monkeypatch):
+    asked = []
+
+    def keep(model, votes=None, *, max_time=None):
+        asked.append(max_time)
+        return votes_data(model, votes, max_time=max_time)
+
+    monkeypatch.setattr("partita.plots.votes_data", keep)
+    arguments = ["--engine", "vb", "--max-time", "4", "--ignore", "name", "--out", tmp_path / "out"]
+    done = partita("consensus", file, *arguments)
+    assert "\n  time: at most 4 s, and 0.4 s more for votes.png; --max-time sets another" in done.out
+    assert 0.4 <= asked[0] == pytest.approx(4.0 - about(tmp_path / "out")["seconds"], abs=1e-3)
+
+
+@pytest.mark.parametrize(("n_tried", "words"), [(0, "nothing is known: "), (2, "(votes.png); ")])
+def test_numbers_of_votes_that_there_was_no_time_for_are_counted(file, partita, tmp_path, monkeypatch, n_tried, words):
+    def cut(model, votes=None, *, max_time=None):
+        found = votes_data(model, votes)
+        return replace(found, votes=found.votes[:n_tried], n_clusters=found.n_clusters[:n_tried])
+
+    monkeypatch.setattr("partita.plots.votes_data", cut)
+    done = partita("consensus", file, "--engine", "vb", "--ignore", "name", "--out", tmp_path / "out")
+    told = done.out.split("\nAlong votes ")[1].splitlines()[0]
+    assert told.endswith(f"{words}{n_tried} of 12 numbers of votes were tried.")
+    assert len(about(tmp_path / "out")["n_clusters_by_votes"]) == n_tried
+
+
 def test_the_best_and_the_least_of_many_clusterings_are_named(partita, tmp_path):
     columns = votes()
     columns |= {f"copy {m}": columns["digits"] for m in range(3)}
@@ -290,6 +404,7 @@ def test_the_best_and_the_least_of_many_clusterings_are_named(partita, tmp_path)
 
 @long
 @pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_was_drawn_and_says_so(file, tmp_path):
     import pty
 

@@ -27,7 +27,7 @@ class CanonicalOrder(NamedTuple):
     kinds: np.ndarray  # (n,) which rows are equal: a number per kind of them
 
 
-def canonical_order(codes: np.ndarray) -> CanonicalOrder:
+def canonical_order(codes: np.ndarray, n_labels: np.ndarray | None = None) -> CanonicalOrder:
     """Order objects, columns and labels by their colours.
 
     Two matrices that differ by the order of objects, of columns or the codes of labels give the same matrix once
@@ -39,6 +39,8 @@ def canonical_order(codes: np.ndarray) -> CanonicalOrder:
     ----------
     codes : (n, M) array of int
         Codes 0, 1, ... of the labels of every column; -1 = not labelled.
+    n_labels : (M,) array of int, optional
+        How many labels every column has; by default as many as its largest code says.
 
     Notes
     -----
@@ -46,7 +48,7 @@ def canonical_order(codes: np.ndarray) -> CanonicalOrder:
     probability of about (n + labels)^2 / 2^64. Cost O(n M) per round, at most six rounds, and a sort of the objects.
     """
     first_rows, kinds = distinct_rows([np.ascontiguousarray(codes)])
-    graph = _Graph(codes[first_rows], np.bincount(kinds))
+    graph = _Graph(codes[first_rows], np.bincount(kinds), n_labels)
     colours = _refined(graph, np.zeros(len(first_rows), np.uint64))
     tied, cells = _first_tied(colours.atoms), 0
     while tied >= 0 and cells < MOST_CELLS:
@@ -71,8 +73,8 @@ class _Colours(NamedTuple):
 class _Graph:
     """Which label, counted over all columns, each distinct object has; the last one is no label."""
 
-    def __init__(self, codes: np.ndarray, weights: np.ndarray):
-        n_labels = codes.max(axis=0, initial=-1) + 1
+    def __init__(self, codes: np.ndarray, weights: np.ndarray, n_labels: np.ndarray | None):
+        n_labels = codes.max(axis=0, initial=-1) + 1 if n_labels is None else n_labels
         self.offset = np.concatenate([[0], np.cumsum(n_labels)])
         none, starts = self.offset[-1], self.offset
         self.columns = [

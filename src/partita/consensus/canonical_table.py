@@ -37,10 +37,10 @@ class CanonicalTable:
     """
 
     def __init__(self, given: Table):
-        order = canonical_order(given.codes)
+        order = canonical_order(given.codes, given.schema.n_levels)
         self.rows, self.columns, self.kinds = order.rows, order.columns, order.kinds
         self.place = _inverse(order.rows)
-        ranks = [own if own.size else np.zeros(1, dtype=np.int64) for own in order.labels]
+        ranks = order.labels
         codes = np.empty_like(given.codes)
         for position, m in enumerate(order.columns):
             old = given.codes[order.rows, m]

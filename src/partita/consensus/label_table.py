@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count, islice
 from typing import Any, NoReturn
 
 import narwhals as nw
@@ -11,6 +12,7 @@ import numpy as np
 
 from partita.engines.table_reader import TableReader
 from partita.labels import counted
+from partita.parameters import whole_number
 from partita.partitions import Partitions
 from partita.table import Column, Schema, Table, read_file
 from partita.table.cells import TIMES, WIDER_THAN_NUMPY
@@ -25,36 +27,42 @@ FEWEST_NAMES = 10
 """Objects of which no two share a label before that is odd."""
 NOT_LABELLED = (-1, "-1")
 """Besides None, nan and empty text."""
+MOST_NOT_OCCURRING = 1_000_000
+"""Labels of all base clusterings that no object has. With a model of 100 clusters they take some gigabytes."""
 
 
-def label_table(Y: Any, *, schema: Schema | None = None, unseen: str = "missing") -> Table:
+def label_table(Y: Any, *, schema: Schema | None = None, unseen: str = "missing", n_labels: Any = None) -> Table:
     """Read base clusterings as a table that has nothing but categorical columns.
 
     Labels are whole numbers, text, truth values or categories; -1, "-1", None, nan and empty text mean that the
     object has no label there. A column that holds one label, or none, stays: it says nothing. One column is in work
-    at a time: besides Y and the codes (int32) the memory is O(n). Cost O(n) per column of whole numbers that are not
-    spread over a wide range, O(n log n) for others.
+    at a time: besides Y and the codes (int32; with ``n_labels`` two copies) the memory is O(n). Cost O(n) per column of
+    whole numbers that are not spread over a wide range, O(n log n) for others.
 
     Parameters
     ----------
     Y : array-like, frame or path of shape (n_objects, n_clusterings), or Partitions
-        A `Partitions` has one row per clustering and is turned over. A `Table` of labels comes back as it is.
+        A `Partitions` has one row per clustering and is turned over. A `Table` of labels comes back as it is, with more
+        labels where ``n_labels`` says so.
     schema : Schema, optional
         The columns and labels of an earlier matrix. Columns that only a new frame or file has are left out with a
         warning.
     unseen : {"missing", "error"}
         What becomes of a label that the schema does not know: none, with one warning for all of them; or an error.
+    n_labels : int or sequence of int, optional
+        How many labels every column has, or each of them, counting those that do not occur. Of whole numbers they are
+        0, 1, ... where any column has a label 0, otherwise 1, 2, ...; see `all_labels`.
 
     Raises
     ------
     TypeError
-        Times, lists and other things that are no labels.
+        Times, lists and other things that are no labels. Text is a label, also where it reads as a time.
     ValueError
-        Numbers that are not whole, matrices of another shape, matrices without any label, and unknown labels where
-        ``unseen`` is "error".
+        Numbers that are not whole, matrices of another shape, matrices without any label, an ``n_labels`` that cannot
+        be, and unknown labels where ``unseen`` is "error".
     """
     if isinstance(Y, Table):
-        return _already_read(Y, schema)
+        return _already_read(Y, schema, n_labels)
     strange = UnseenValues(checked_unseen(unseen))
     source = _open(Y, schema)
     if schema is not None:
@@ -63,14 +71,22 @@ def label_table(Y: Any, *, schema: Schema | None = None, unseen: str = "missing"
         strange.warn()
         return table
     _warn_of_shape(source)
-    table = _encoded(source, list(zip(source.names, source.columns)), [None] * len(source.names), strange)
-    if not any(column.levels for column in table.schema.columns):
+    named = list(zip(source.names, source.columns))
+    wanted = wanted_labels(n_labels, len(named))
+    table = _encoded(source, named, [None] * len(named), strange, wanted)
+    if table.empty_rows.all():
         raise ValueError(
             "No object has a label in any clustering. Pass labels; -1, None and nan mean that there is none."
         )
-    _warn_of_unlabelled(table.empty_rows)
+    table = _with_labels(table, wanted) if wanted else table
+    warn_of_unlabelled(table.empty_rows)
     _warn_of_names(table)
     return table
+
+
+def columns_of(Y: Any) -> Any:
+    """Partitions with one column per clustering; anything else as it is."""
+    return Y.flat.T if isinstance(Y, Partitions) else Y
 
 
 class LabelReader(TableReader):
@@ -81,22 +97,44 @@ class LabelReader(TableReader):
         return label_table(X, schema=schema, unseen=self.unseen)
 
 
-def _already_read(table: Table, schema: Schema | None) -> Table:
+def _already_read(table: Table, schema: Schema | None, n_labels: Any) -> Table:
     numbers = [column.name for column in table.schema.columns if column.kind != "categorical"]
     if numbers:
         raise TypeError(
             f"Y is a Table whose columns are not all labels ({name_some(numbers, len(numbers))}): pass what it was read"
             " from."
         )
-    return Table.read(table, schema=schema)
+    read = Table.read(table, schema=schema)
+    wanted = wanted_labels(n_labels, len(table.names)) if schema is None else ()
+    return _with_labels(read, wanted) if wanted else read
+
+
+def _with_labels(table: Table, n_labels: Sequence[int]) -> Table:
+    """The table with so many labels in every column; see `all_labels`."""
+    learned, codes = table.schema.columns, table.codes.copy()
+    more = sum(max(0, number - len(column.levels)) for column, number in zip(learned, n_labels))
+    if more > MOST_NOT_OCCURRING:
+        raise ValueError(
+            f"n_labels says that there are {more:,} labels that do not occur, more than {MOST_NOT_OCCURRING:,}: pass "
+            "how many labels a base clustering can have, or leave it out."
+        )
+    from_0 = any(type(label) is int and label == 0 for column in learned for label in column.levels)
+    columns = [
+        replace(column, levels=all_labels(column.name, column.levels, number, 0 if from_0 else 1))
+        for column, number in zip(learned, n_labels)
+    ]
+    for m, (old, new) in enumerate(zip(learned, columns)):
+        place_of = {label: place for place, label in enumerate(new.levels)}
+        places = np.array([*map(place_of.__getitem__, old.levels), -1], dtype=np.int32)
+        codes[:, m] = places[codes[:, m]]
+    return replace(table, schema=Schema(tuple(columns)), codes=codes)
 
 
 def _open(Y: Any, schema: Schema | None) -> Source:
     """Named columns; those of an array are views of it."""
     if isinstance(Y, str | os.PathLike):
         return replace(open_source(read_file(Y, schema=schema, categories=True)), origin=Origin())
-    if isinstance(Y, Partitions):
-        Y = Y.flat.T
+    Y = columns_of(Y)
     depth = _depth(Y)
     if depth in (1, 3):
         _refuse_depth(depth)
@@ -127,22 +165,63 @@ def _refuse_depth(depth: int) -> NoReturn:
 
 
 def _encoded(
-    source: Source, columns: Sequence[tuple[str, Any]], known: Sequence[Column | None], unseen: UnseenValues
+    source: Source,
+    columns: Sequence[tuple[str, Any]],
+    known: Sequence[Column | None],
+    unseen: UnseenValues,
+    n_labels: Sequence[int] = (),
 ) -> Table:
     codes = np.empty((source.n_rows, len(columns)), dtype=np.int32)
     schema = []
     for m, ((name, cells), column) in enumerate(zip(columns, known)):
         labels = _read_labels(name, cells)
-        schema.append(column or _learned(labels))
+        schema.append(column or _learned(labels, n_labels[m] if n_labels else 0))
         codes[:, m] = encode_codes(labels, schema[m], unseen=unseen)
     none = np.empty((source.n_rows, 0), dtype=np.int64)
     return Table(Schema(tuple(schema)), none, codes, none, source.origin)
 
 
-def _learned(labels: Reading) -> Column:
-    """The column with the labels that occur in it: numbers before text, each in order."""
+def _learned(labels: Reading, n_labels: int) -> Column:
+    """The column with the labels that occur in it, numbers before text, each in order.
+
+    Categories that do not occur are among them if there are no more than ``n_labels`` in all.
+    """
     seen = [labels.distinct[code] for code in np.flatnonzero(np.bincount(labels.values[labels.observed]))]
-    return Column(labels.name, "categorical", tuple(sorted(seen, key=lambda label: (type(label).__name__, label))))
+    known = [label for label in labels.distinct if label != ""]
+    levels = known if len(known) <= n_labels else seen
+    return Column(labels.name, "categorical", tuple(sorted(levels, key=lambda label: (type(label).__name__, label))))
+
+
+def all_labels(name: str, seen: tuple, n_labels: int, first: int = 0) -> tuple:
+    """The labels of a base clustering of which some do not occur.
+
+    Whole numbers are 0, ..., n_labels - 1 or 1, ..., n_labels: those that begin with ``first``, or the others if only
+    these fit. Of other labels nobody knows what those are called that do not occur: they only count.
+    """
+    if len(seen) > n_labels:
+        raise ValueError(f"Column {name!r} has {count_of(len(seen), 'label')}, and n_labels says {n_labels}.")
+    if all(type(label) is int for label in seen):
+        for start in (first, 1 - first):
+            all_of_them = range(start, start + n_labels)
+            if all(label in all_of_them for label in seen):
+                return tuple(all_of_them)
+    met = set(seen)  # of a table that was read with some
+    unnamed = (label for i in count(1) if (label := f"(does not occur: {i})") not in met)
+    return (*seen, *islice(unnamed, n_labels - len(seen)))
+
+
+def wanted_labels(n_labels: Any, n_columns: int) -> tuple[int, ...]:
+    """How many labels each column is said to have; none if nothing is said."""
+    if n_labels is None:
+        return ()
+    n_labels = n_labels[()] if isinstance(n_labels, np.ndarray) else n_labels  # without dimensions it is a number
+    if isinstance(n_labels, str | bytes) or not isinstance(n_labels, Sequence | np.ndarray):
+        return (whole_number("n_labels", n_labels, 1, also="one per base clustering"),) * n_columns
+    if len(n_labels) != n_columns:
+        raise ValueError(
+            f"n_labels has {count_of(len(n_labels), 'number')} for {count_of(n_columns, 'base clustering')}."
+        )
+    return tuple(whole_number("n_labels", number, 1) for number in n_labels)
 
 
 def _read_labels(name: str, column: Any) -> Reading:
@@ -232,13 +311,14 @@ def _warn_of_names(table: Table) -> None:
         )
 
 
-def _warn_of_unlabelled(empty: np.ndarray) -> None:
+def warn_of_unlabelled(empty: np.ndarray, where: str = "any clustering") -> None:
+    """Say which objects have no label, and where they go."""
     rows = np.flatnonzero(empty)
     if len(rows):
-        has, they_get = ("has", "it gets") if len(rows) == 1 else ("have", "they get")
+        has, they_go = ("has", "it goes") if len(rows) == 1 else ("have", "they go")
         _warn(
-            f"{count_of(len(rows), 'object')} {has} no label in any clustering ({name_rows(rows)}): {they_get} the "
-            "prior's answer."
+            f"{count_of(len(rows), 'object')} {has} no label in {where} ({name_rows(rows)}): {they_go} with the "
+            "largest cluster."
         )
 
 

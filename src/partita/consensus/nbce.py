@@ -1,29 +1,33 @@
 """NBCE: the consensus of many clusterings, and how many clusters it has."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from partita.bayesian_mixture import BayesianMixture, FitOptions
 from partita.consensus.agreement import base_agreement
 from partita.consensus.canonical_table import CanonicalTable
-from partita.consensus.label_table import LabelReader, label_table
+from partita.consensus.label_table import LabelReader, columns_of, label_table
 from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
+from partita.consensus.perplexity import Perplexity
+from partita.consensus.votes import checked_votes, column_weight, telling
 from partita.engines import ENGINES, Engine, Progress
+from partita.engines.outcome import Kept
+from partita.families import Categorical
 from partita.model.model import Model
 from partita.options import engine_from, plan_from
 from partita.parameters import seed_from, whole_number
-from partita.partitions import Partitions
 from partita.posterior import Loss
 from partita.priors import FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.table import Schema, Table
 from partita.table.unseen import checked_unseen
 
 
-class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
+class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
     """Nonparametric Bayesian clustering ensembles: one clustering out of many, without the data behind them.
 
     A mixture over a table of categories: y_nm | z_n = k ~ Cat(theta_km), theta_km ~ Dirichlet(beta, ..., beta), with z
@@ -45,8 +49,16 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         beta, fixed or learned in the same way. Fixed ones may be one per base clustering.
     engine : {"gibbs", "vb", "cvb"} or an engine of `partita.engines`
         Sampling, variational or collapsed variational.
+    votes : {"auto", "all"} or float
+        How many votes the base clusterings have together: the effective number, from how much they share
+        (`partita.consensus.votes`); as many as they are, which is the paper's model; or a number up to theirs. Each
+        counts ``votes_ / n_clusterings`` times as evidence (`families.Categorical`, ``column_weight``): with fewer
+        votes than clusterings the posterior is a generalised one. Those that part no objects have none.
     learn : tuple
         What is learned, out of "concentration" and "pseudocount"; ``()`` fixes both.
+    n_labels : int or sequence of int, optional
+        How many labels the base clusterings have, or each of them, where some may not occur in ``Y``; by default those
+        that occur. Of whole numbers they are 0, 1, ..., or 1, 2, ...: such a label is known when it is met later.
     unseen : {"missing", "error"}
         What becomes of a label that `predict` and its like meet and ``fit`` did not see: none, with one warning that
         names clusterings, labels and objects; or an error.
@@ -66,6 +78,8 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
     base_agreement_ : (n_clusterings,)
         How well the consensus predicts each base clustering, in nats saved per object; see
         `partita.consensus.agreement.base_agreement`.
+    votes_ : float
+        How many votes the base clusterings had.
     converged_ : bool
     diagnostics_ : Diagnostics
         Of sampling only.
@@ -110,7 +124,9 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         concentration: float | Gamma | None = None,
         pseudocount: float | Sequence[float] | Gamma | None = 1.0,
         engine: str | Engine = "gibbs",
+        votes: str | float = "auto",
         learn: Sequence[str] = ("concentration",),
+        n_labels: int | Sequence[int] | None = None,
         unseen: str = "missing",
         chains: int = 4,
         draws: int | str = "auto",
@@ -130,7 +146,9 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         self.concentration = concentration
         self.pseudocount = pseudocount
         self.engine = engine
+        self.votes = votes
         self.learn = learn
+        self.n_labels = n_labels
         self.unseen = unseen
         self.chains = chains
         self.draws = draws
@@ -157,18 +175,25 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
             Ignored.
         """
         options, seed = self._options(), seed_from(self.random_state)
-        table = label_table(Y)
+        table = label_table(Y, n_labels=self.n_labels)
         self._forget()  # a failed fit is none
         options = options.begun()
         with options.plan.running_watch.listening():
             once = np.ones(table.n_rows, np.int64)
-            options = options.settled(table, once)
-            model = options.model(table, once)
             canonical = CanonicalTable(table)
+            options = self._with_votes(options, canonical.table).settled(table, once)
+            model = options.model(table, once)
             outcome = options.engine.fit(canonical.model(model), options.plan, seed)
             self._keep(canonical.put_back(outcome, model), seed, options.family)
-            self._keep_table(table, _as_columns(Y))
+            self._keep_table(table, columns_of(Y))
         return self
+
+    @property
+    def votes_(self) -> float:
+        """How many votes the base clusterings had together."""
+        check_is_fitted(self)
+        family: Any = self.family_
+        return family.column_weight * float(np.count_nonzero(telling(self._model.table.codes)))
 
     @property
     def base_agreement_(self) -> np.ndarray:
@@ -177,24 +202,42 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         likelihood: Any = self._model.likelihood
         return base_agreement(self._model.table.codes, self.labels_, likelihood.pseudocount)
 
-    def perplexity(self, Y: Any) -> float:
-        """How many labels, on the geometric mean, the model is still in doubt between: training or held-out objects.
-
-        exp(-sum_n log p(y_n | posterior) / observed entries), with the posterior predictive of `score_samples`, which
-        is the same for every engine. From 1 to the number of labels of a column, about; the smaller, the better.
-        """
-        table = self._read(Y)
-        n_labels = np.count_nonzero(table.codes >= 0)
-        if n_labels == 0:
-            raise ValueError("Y has no label at all: perplexity is an average over labels.")
-        return float(np.exp(-self.score_samples(table).sum() / n_labels))
-
     def _model_like(self, table: Any) -> Model:
-        labels = label_table(table)
-        return self._options().model(labels, np.ones(labels.n_rows, np.int64))
+        labels = label_table(table, n_labels=self.n_labels)
+        return self._with_votes(self._options(), labels).model(labels, np.ones(labels.n_rows, np.int64))
+
+    def _restore(self, weights: np.ndarray, kept: Kept, grouping: Any, **how: Any) -> None:
+        """Become what `fit` left; parts of a file that no `fit` leaves together are refused."""
+        self.learn = tuple(self.learn) if isinstance(self.learn, list) else self.learn  # files have lists alone
+        self._refuse_other_labels()
+        if not isinstance(getattr(self, "family_", Categorical()), Categorical):
+            raise ValueError("the family of an NBCE is no model of labels")
+        super()._restore(weights, kept, grouping, **how)
+        self._refuse_other_votes()
+
+    def _refuse_other_labels(self) -> None:
+        n_labels: Any = self.n_labels
+        n_levels = list(self._table.schema.n_levels)
+        each = [n_labels] * len(n_levels) if np.ndim(n_labels) == 0 else list(n_labels)
+        if n_labels is not None and each != n_levels:
+            raise ValueError("n_labels is not how many labels the columns have")
+
+    def _refuse_other_votes(self) -> None:
+        """Refuse more votes than there can be, and others than were asked for; "auto" may have been another rule's."""
+        n_members = np.count_nonzero(telling(self._table.codes))
+        if self.votes_ > n_members:
+            raise ValueError(f"base clusterings have {self.votes_:g} votes, more than the {n_members} that there are")
+        expected = self.votes_ if self.votes == "auto" else column_weight(self._table.codes, self.votes) * n_members
+        if not math.isclose(self.votes_, expected):
+            raise ValueError(f"base clusterings have {self.votes_:g} votes, and votes is {self.votes!r}")
+
+    def _with_votes(self, options: FitOptions, table: Table) -> FitOptions:
+        weight = column_weight(table.codes, self.votes)
+        return options._replace(family=clone(options.family).set_params(column_weight=weight))
 
     def _options(self) -> FitOptions:
         checked_unseen(self.unseen)
+        checked_votes(self.votes)
         learned = learned_from(self.learn)
         engine = self._engine()
         prior = consensus_prior(self.prior, self.n_components, self.concentration, learned)
@@ -213,7 +256,7 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         return engine
 
     def _read(self, X: Any) -> Table:
-        return super()._read(_as_columns(X))
+        return super()._read(columns_of(X))
 
     def _read_table(self, X: Any, schema: Schema) -> Table:
         return label_table(X, schema=schema, unseen=self.unseen)
@@ -228,8 +271,3 @@ class NBCE(BayesianMixture, ClusterMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = False
         return tags
-
-
-def _as_columns(Y: Any) -> Any:
-    """Partitions with one column per clustering; anything else as it is."""
-    return Y.flat.T if isinstance(Y, Partitions) else Y

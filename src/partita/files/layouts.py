@@ -217,6 +217,12 @@ MIXTURE = Layout(
             required=False,
         ),
         Field("mixture.family", "an object: the family that was fitted", _is_object, required=False),
+        Field(
+            "mixture.power",
+            "a positive number: how often a row counts in the likelihood",
+            lambda value: _is_number(value) and value > 0,
+            required=False,
+        ),
         Field("mixture.notes", "an object: what the engine notes, see below", _is_object, required=False),
         Field(
             "mixture.grouping", "an object or null", lambda value: value is None or _is_object(value), required=False
@@ -271,3 +277,48 @@ MIXTURE = Layout(
     ),
     named_by="traces",
 )
+
+CONSENSUS = Layout(
+    kind="consensus",
+    fields=(
+        Field("arrays", "an object: the SHA-256 of every array by its name", _are_digests),
+        Field("models", "a list: the short name of a method that places new objects, otherwise empty", _are_different),
+        *estimator_fields("consensus"),
+        Field("consensus.method", "the short name of a method", _is_text),
+        Field(
+            "consensus.numbers",
+            "an object: finite numbers that the method found, by the names of its attributes",
+            lambda value: isinstance(value, dict) and all(_is_number(number) for number in value.values()),
+        ),
+    ),
+    members=(
+        *TABLE_MEMBERS,
+        Member("labels", ("int64",), ("object",), "`labels_`", least=0, below="object"),
+        Member("models/NAME/prior", ("float64",), ("component",), "`weights_` or `alpha_`", least=0),
+        Member(
+            "models/NAME/shares",
+            ("float64",),
+            ("label", "component"),
+            "shares of the labels, those of the first column first",
+            least=0,
+            most=1,
+        ),
+        Member("models/NAME/path", ("float64",), ("iteration",), "`loglik_path_` or `bound_path_`"),
+        Member(
+            "models/NAME/clusters",
+            ("int64",),
+            ("component",),
+            "the label that each component goes by",
+            least=0,
+            below="component",
+        ),
+    ),
+    named_by="models",
+)
+
+_OF_EARLIER_FILES: dict[str, dict[str, Any]] = {"NBCE": {"votes": "all"}}
+
+
+def options_of_earlier_files(estimator: str) -> dict[str, Any]:
+    """Options that the files of earlier versions lack, at the values that say what their models were."""
+    return dict(_OF_EARLIER_FILES.get(estimator, {}))

@@ -4,6 +4,7 @@ from partita.plots.affinity import AffinityData, affinity, affinity_data
 from partita.plots.cluster_sizes import ClusterSizesData, cluster_sizes, cluster_sizes_data
 from partita.plots.clusters import ClustersData, clusters, clusters_data
 from partita.plots.coclustering import CoclusteringData, coclustering, coclustering_data
+from partita.plots.consensus_methods import ConsensusMethodsData, consensus_methods, consensus_methods_data
 from partita.plots.credible_ball import CredibleBallData, credible_ball, credible_ball_data
 from partita.plots.dirichlet_simplex import DirichletSimplexData, dirichlet_simplex, dirichlet_simplex_data
 from partita.plots.eigengap import EigengapData, eigengap, eigengap_data
@@ -16,12 +17,14 @@ from partita.plots.random_measure import RandomMeasureData, random_measure, rand
 from partita.plots.restaurant import RestaurantData, restaurant, restaurant_data
 from partita.plots.sparse_share import SparseShareData, sparse_share, sparse_share_data
 from partita.plots.stick_breaking import StickBreakingData, stick_breaking, stick_breaking_data
+from partita.plots.votes import VotesData, votes, votes_data
 
 __all__ = [
     "AffinityData",
     "ClusterSizesData",
     "ClustersData",
     "CoclusteringData",
+    "ConsensusMethodsData",
     "CostCurve",
     "CredibleBallData",
     "DirichletSimplexData",
@@ -34,6 +37,7 @@ __all__ = [
     "RestaurantData",
     "SparseShareData",
     "StickBreakingData",
+    "VotesData",
     "affinity",
     "affinity_data",
     "cluster_sizes",
@@ -42,6 +46,8 @@ __all__ = [
     "clusters_data",
     "coclustering",
     "coclustering_data",
+    "consensus_methods",
+    "consensus_methods_data",
     "credible_ball",
     "credible_ball_data",
     "dirichlet_simplex",
@@ -66,4 +72,6 @@ __all__ = [
     "sparse_share_data",
     "stick_breaking",
     "stick_breaking_data",
+    "votes",
+    "votes_data",
 ]

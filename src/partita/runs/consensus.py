@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from partita.runs import options
-from partita.runs.command import carry_out_words, command
+from partita.runs.command import carry_out_words, command, default_folder
 from partita.runs.console import collecting
 from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, set_aside
 from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
 
 if TYPE_CHECKING:
     from partita.consensus import NBCE
+    from partita.runs.command import Request
+    from partita.runs.run_folder import RunFolder
     from partita.table import Table
 
 AGREEMENT = "agreement.csv"
-METHODS: Mapping[str, str] = {"nbce": "gibbs", "nbce-vb": "vb", "nbce-cvb": "cvb"}
-"""Older names of the engines."""
+VOTES = "votes.png"
+ENGINES: Mapping[str, str] = {"nbce": "gibbs", "nbce-vb": "vb", "nbce-cvb": "cvb"}
+"""Of NBCE by the names that its methods have."""
 
 
 @command
@@ -35,7 +38,35 @@ def consensus(
     ignore: options.Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the objects; it is no clustering.")] = None,
     engine: Annotated[str, typer.Option(help="gibbs (samples), or vb or cvb (approximate, faster).")] = "gibbs",
-    method: Annotated[str | None, typer.Option(hidden=True, help="Deprecated: nbce is --engine gibbs.")] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="nbce, which finds the number of groups, or a method that is told it: mm, bce, cspa, hgpa, mcla, eac,"
+            " hbgf or lwgp."
+        ),
+    ] = "nbce",
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--clusters",
+            "--n-clusters",
+            min=1,
+            help="The number of groups, for a method that is told it; default: what nbce finds.",
+        ),
+    ] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            help="Of cspa, hgpa and mcla: metis or mtkahypar (extra 'graph'), or spectral, which needs neither."
+        ),
+    ] = None,
+    votes: Annotated[
+        str | None,
+        typer.Option(
+            help="How many votes the clusterings have together for nbce: all (one each), auto (by what they share), or"
+            " a number."
+        ),
+    ] = None,
     prior: Annotated[
         str,
         typer.Option(
@@ -68,8 +99,10 @@ def consensus(
 
     A row per object, a column per clustering, labels of any kind; empty cells and -1 are missing. Writes
     labels.csv (id or row number from 0, label, confidence, runner-up), agreement.csv (how far each clustering
-    agrees), summary.json, posterior.partita (all draws and the model, for 'partita predict') and
-    coclustering.png. While it samples, Ctrl-C stops early and keeps what was drawn.
+    agrees), summary.json, posterior.partita (all draws and the model, for 'partita predict'), coclustering.png and
+    votes.png (the number of groups along votes). While it samples, Ctrl-C stops early and keeps what was drawn.
+
+    With another --method there are labels, agreement, summary, model.partita, and a picture of the clusterings.
 
     Example: partita consensus votes.csv --id object
     """
@@ -80,7 +113,8 @@ def consensus(
 class ConsensusRequest(FitRequest):
     """A file of base clusterings and how their consensus is to be found: the options above, understood.
 
-    They are those of `NBCE`, where ``components`` is ``n_components``; ``concentration`` None: it is learned.
+    They are those of `NBCE`, where ``components`` is ``n_components``; ``concentration`` None: it is learned; ``votes``
+    None: as `NBCE` has it.
     """
 
     labels: Path
@@ -91,6 +125,7 @@ class ConsensusRequest(FitRequest):
     components: int | None = None
     concentration: float | None = None
     pseudocount: float = 1.0
+    votes: str | float | None = None
     loss: str = "vi"
     entropy: float = 0.0
     max_clusters: int | str | None = None
@@ -103,14 +138,20 @@ class ConsensusRequest(FitRequest):
     max_unpacked: int | None = None
 
     command: ClassVar[str] = "partita consensus"
-    files: ClassVar[tuple[str, ...]] = (LABELS, AGREEMENT, SUMMARY, MODEL, PICTURE)
+    files: ClassVar[tuple[str, ...]] = (LABELS, AGREEMENT, SUMMARY, MODEL, PICTURE, VOTES)
     default_prior: ClassVar[str] = "stick-breaking"
     source: ClassVar[str] = "This ensemble does"
 
     @property
     def method(self) -> str:
-        """The older name of the engine."""
-        return next((older for older, name in METHODS.items() if name == self.engine), f"nbce-{self.engine}")
+        """The name that it has as a method."""
+        return next((method for method, name in ENGINES.items() if name == self.engine), f"nbce-{self.engine}")
+
+    def folder(self, out: Path | None = None, *, force: bool = False) -> "RunFolder":
+        """The folder of the run: ``out``, or one that is named after what is read."""
+        from partita.runs.consensus_folder import ConsensusFolder
+
+        return ConsensusFolder(out or default_folder(self.labels), self.command, force)
 
     def read(self) -> Input:
         """Check the options and read the file, every column a clustering."""
@@ -123,7 +164,24 @@ class ConsensusRequest(FitRequest):
             frame = read_file(self.labels, text=names_objects, categories=True, max_unpacked=self.max_unpacked)
             kept, ids = set_aside(frame, self.id, self.ignore)
             table = replace(label_table(kept), origin=Origin())
+        self._refuse_many_votes(table)
         return Input(self, table, ids, [*said, *_doubts(table)], model)
+
+    def _refuse_many_votes(self, table: "Table") -> None:
+        import numpy as np
+
+        from partita.consensus.votes import telling
+        from partita.wording import count_of
+
+        n_telling = int(np.count_nonzero(telling(table.codes)))
+        if not isinstance(self.votes, float) or self.votes <= n_telling:
+            return
+        if n_telling == 0:
+            raise ValueError(
+                f"--votes {self.votes:g} for no votes at all: no clustering tells objects apart. Leave it out."
+            )
+        told = f"{count_of(n_telling, 'clustering')} that {'tells' if n_telling == 1 else 'tell'} objects apart"
+        raise ValueError(f"--votes {self.votes:g} is more than the {told}: --votes all counts each of them once.")
 
     def model(self) -> "NBCE":
         """The estimator that is asked for, its options checked."""
@@ -140,6 +198,7 @@ class ConsensusRequest(FitRequest):
             concentration=self.concentration,
             pseudocount=self.pseudocount,
             engine=self.engine,
+            votes="auto" if self.votes is None else self.votes,
             learn=("concentration",) if self.concentration is None else (),
             **self.fit_options,
         )
@@ -147,12 +206,22 @@ class ConsensusRequest(FitRequest):
         return model
 
     def to_dict(self) -> dict[str, Any]:
-        """The request in types that JSON has, with the older name of the engine."""
+        """The request in types that JSON has, with the name that it has as a method."""
         return super().to_dict() | {"method": self.method}
 
     def describe(self, given: Input) -> Section:
         """Objects, clusterings with their numbers of labels, what is missing or left out, and how long it may take."""
-        from partita.runs.words import budget_in_words, missing_in_words, short, some
+        from partita.runs.votes import extra_time_in_words
+        from partita.runs.words import budget_in_words
+
+        read = self.describe_labels(given)
+        more = "" if self.max_time is None else extra_time_in_words(self.max_time, VOTES)
+        fields = {**read.fields, "method": self.method, "engine": self.engine}
+        return replace(read, words=[*read.words, budget_in_words(self.max_time, more)], fields=fields)
+
+    def describe_labels(self, given: Input) -> Section:
+        """What was read, whatever is done about it."""
+        from partita.runs.words import missing_in_words, short, some
         from partita.wording import count_of
 
         table, columns = given.table, given.table.schema.columns
@@ -168,33 +237,43 @@ class ConsensusRequest(FitRequest):
             words=[
                 f"{self.labels}: {count_of(table.n_rows, 'object')}, {count_of(len(columns), 'clustering')}, {gaps}.",
                 *(f"  {kind}: {some(names)}" for kind, names in kinds.items() if names),
-                budget_in_words(self.max_time),
             ],
-            fields={
-                "n_clusterings": len(columns),
-                "n_missing": n_missing,
-                "method": self.method,
-                "engine": self.engine,
-            },
+            fields={"n_clusterings": len(columns), "n_missing": n_missing},
         )
 
     def sections(self, answer: Fit) -> list[Section]:
-        """Groups, agreement of the clusterings, and how it ended."""
+        """Groups, agreement of the clusterings, their votes, and how it ended."""
         from partita.runs.agreement import agreement_section
         from partita.runs.groups import fitted_groups
+        from partita.runs.votes import votes_section
         from partita.runs.words import how_it_ended
 
-        return [fitted_groups(answer), agreement_section(answer, AGREEMENT), how_it_ended(answer)]
+        votes = votes_section(answer, VOTES)
+        return [fitted_groups(answer), agreement_section(answer, AGREEMENT), votes, how_it_ended(answer)]
 
 
-def _request(*, engine: str, method: str | None, **words: Any) -> ConsensusRequest:
-    """The request; an older name of the engine is refused beside another engine."""
+def _request(
+    *, labels: Path, engine: str, method: str, clusters: int | None, solver: str | None, **words: Any
+) -> "Request":
+    """The request for NBCE, or for another method; an engine in the name of the method goes before --engine."""
+    from partita.consensus.ensemble_estimator import METHODS
     from partita.parameters import choose
 
-    meant = engine if method is None else choose("--method", method, METHODS)
+    choose("--method", method, dict.fromkeys([*ENGINES, *METHODS]))
+    if method in METHODS:
+        from partita.runs.consensus_methods import MethodRequest
+
+        nbce = ConsensusRequest(labels, engine=engine, **words)
+        return MethodRequest(labels, method=method, clusters=clusters, solver=solver, nbce=nbce)
+    for option, value, told in (("--clusters", clusters, "number of groups"), ("--solver", solver, "solver")):
+        if value is not None:
+            raise ValueError(
+                f"{option} is for methods that are told a {told}, and --method {method} is not: leave it out."
+            )
+    meant = engine if method == "nbce" else ENGINES[method]
     if engine not in (ConsensusRequest.engine, meant):
         raise ValueError(f"--method {method} is --engine {meant}; got --engine {engine} too: leave out --method.")
-    return ConsensusRequest(engine=meant, **words)
+    return ConsensusRequest(labels, engine=meant, **words)
 
 
 def _doubts(table: "Table") -> list[str]:

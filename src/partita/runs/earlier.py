@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from partita.bayesian_mixture import BayesianMixture
 from partita.runs.manifest import MANIFEST, Manifest, UnusableManifestError, read_json, read_manifest, recognise
-from partita.runs.section import MODEL, SUMMARY
+from partita.runs.section import ESTIMATOR, MODEL, SUMMARY
 from partita.saving import load
+from partita.table_estimator import TableEstimator
 
 _RUN = "RUN is the folder that 'partita cluster' or 'partita consensus' wrote."
 _AGAIN = "make the folder again."
@@ -24,15 +24,34 @@ class EarlierRun:
         That made it.
     paths : list of Path
         Its files.
-    model : BayesianMixture
+    model : fitted estimator
+        `Mixture`, `NBCE` or another method of consensus, which need not have answers about new rows.
     request : dict
         The columns that were set aside when it was made: ``id`` and ``ignore``.
     """
 
     command: str
     paths: list[Path]
-    model: BayesianMixture
+    model: Any
     request: dict[str, Any]
+
+    def refuse_without(self, answer: str, words: str) -> None:
+        """Refuse a model that has no method of this name; the words say what it cannot do.
+
+        Raises
+        ------
+        ValueError
+        """
+        from partita.consensus.ensemble_estimator import METHODS
+
+        if hasattr(self.model, answer):
+            return
+        others = sorted(name for name, kind in METHODS.items() if hasattr(kind, answer))
+        also = f", or with --method {' or '.join(others)}," if others else ""
+        raise ValueError(
+            f"{str(self.paths[0].parent)!r} is a run of {type(self.model).__name__}, which {words}: a run of "
+            f"{self.command!r} without --method{also} does."
+        )
 
 
 def open_run(run: Path) -> EarlierRun:
@@ -50,7 +69,7 @@ def open_run(run: Path) -> EarlierRun:
     return EarlierRun(
         command=manifest.command,
         paths=[run / name for name in (*manifest.files, MANIFEST)],
-        model=_load_model(run / MODEL),
+        model=_load_model(run / _model_file(manifest)),
         request=_read_request(run / SUMMARY),
     )
 
@@ -64,7 +83,7 @@ def _complete_manifest(run: Path) -> Manifest:
         raise FileNotFoundError(f"{str(run)!r} has no {MANIFEST}: {_RUN}")
     if not manifest.complete:
         raise ValueError(f"The run in {str(run)!r} was interrupted while it was written: {_AGAIN}")
-    for name in {MODEL, SUMMARY, *manifest.files}:
+    for name in {_model_file(manifest), SUMMARY, *manifest.files}:
         path = run / name
         if not path.is_file():
             raise FileNotFoundError(f"{str(run)!r} has no {name}: {_RUN}")
@@ -73,9 +92,13 @@ def _complete_manifest(run: Path) -> Manifest:
     return manifest
 
 
-def _load_model(path: Path) -> BayesianMixture:
+def _model_file(manifest: Manifest) -> str:
+    return ESTIMATOR if ESTIMATOR in manifest.files else MODEL
+
+
+def _load_model(path: Path) -> Any:
     model = load(path)
-    if not isinstance(model, BayesianMixture):
+    if not isinstance(model, TableEstimator):
         raise ValueError(f"{str(path)!r} holds draws without a model. {_RUN}")
     return model
 

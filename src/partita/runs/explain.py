@@ -65,6 +65,7 @@ class ExplainRequest(Request):
         from partita.runs.earlier import open_run
 
         run = open_run(self.run)
+        run.refuse_without("explain", "does not say why an object is where it is")
         labels, has_ids = _read_labels(run, self.run / LABELS), run.request["id"] is not None
         by_name = has_ids and not self.number
         position = _named(self.row, labels.names) if by_name else _numbered(self.row, len(labels.names), has_ids)

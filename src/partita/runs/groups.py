@@ -59,15 +59,20 @@ def groups_section(
             "n_objects": len(labels),
             "n_empty": int(np.count_nonzero(rows.get("empty", labels < 0))),
             "n_clusters": n_clusters,
-            "n_clusters_probabilities": {str(k): round(p, DIGITS) for k, p in posterior.n_clusters().items()},
+            "n_clusters_probabilities": chances_of(posterior),
             "sizes": sizes.tolist(),
             "n_confident": int((confidence >= words.CONFIDENT).sum()),
             **_support(estimate),
             **fields,
         },
         tables={LABELS: rows},
-        files={PICTURE: partial(draw, posterior, labels)},
+        files={PICTURE: partial(draw, posterior, labels, noun)},
     )
+
+
+def chances_of(posterior: Posterior) -> dict[str, float]:
+    """The probability of every number of groups, for programs."""
+    return {str(k): round(p, DIGITS) for k, p in posterior.n_clusters().items()}
 
 
 def fitted_groups(fit: Fit) -> Section:

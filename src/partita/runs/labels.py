@@ -15,10 +15,14 @@ RESERVED = ("label", "confidence", "group", "group_confidence", "probability", "
 
 
 def labels_table(fit: Fit) -> dict[str, Any]:
-    """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell."""
+    """Id or row number, label, confidence and runner-up of every row, and whether it has no observed cell.
+
+    Confidence and runner-up are those of models that have probabilities.
+    """
     names = row_names(fit.input.ids, fit.input.request.id, fit.model.labels_.size)
     columns: dict[str, Any] = columns_of(fit.model.to_frame())
-    columns["confidence"] = np.round(columns["confidence"], DIGITS)
+    if "confidence" in columns:
+        columns["confidence"] = np.round(columns["confidence"], DIGITS)
     return names | columns
 
 
@@ -37,11 +41,17 @@ def _id_text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def draw(posterior: Posterior, labels: np.ndarray, path: Path) -> None:
-    """The co-clustering picture as PNG."""
+def draw(posterior: Posterior, labels: np.ndarray, noun: str, path: Path, share: str = "") -> None:
+    """The co-clustering picture as PNG; ``noun`` is what it shows, ``share`` what a colour is if no probability."""
     from matplotlib.figure import Figure
 
     from partita.plots import coclustering
+    from partita.plots.canvas import say_title
 
     axes = coclustering(posterior, labels)
+    say_title(axes, axes.get_title("left").replace("row", noun))
+    sizes = [tick.get_text().replace("row", noun) for tick in axes.get_yticklabels()]
+    axes.set_yticks(axes.get_yticks(), sizes)
+    if share:
+        axes.images[0].colorbar.set_label(share)  # type: ignore[union-attr]
     cast(Figure, axes.figure).savefig(path, format="png")

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -129,6 +130,19 @@ def number_of(option: str, value: str | None, names: Sequence[str] = ()) -> int 
     return int(value)
 
 
+def votes_of(value: str | None) -> str | float | None:
+    """A number of votes, "auto" or "all"; None where there is none."""
+    if value in (None, "auto", "all"):
+        return value
+    from partita.consensus.votes import checked_votes
+
+    votes: Any = value
+    with suppress(ValueError):
+        votes = float(votes)
+    checked_votes(votes, "--votes")
+    return votes
+
+
 def draws_of(value: str) -> int | str:
     """A number of draws, or "auto"."""
     if value == "auto":
@@ -146,6 +160,7 @@ _MEANINGS: Mapping[str, Callable[[Any], Any]] = {
     "groups": partial(number_of, "--groups", names=("auto", "none")),
     "max_clusters": partial(number_of, "--max-clusters", names=("n",)),
     "draws": draws_of,
+    "votes": votes_of,
     "max_time": seconds_of,
     "max_unpacked": bytes_of,
 }

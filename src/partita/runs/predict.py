@@ -85,6 +85,7 @@ class PredictRequest(Request):
         from partita.table import read_file
         from partita.table.unseen import checked_unseen
 
+        self.run.refuse_without("predict_proba", "places no new objects")
         id, model = self.run.request["id"], self.run.model
         if self.unseen is not None:
             model.unseen = checked_unseen(self.unseen, "--unseen")
@@ -98,7 +99,10 @@ class PredictRequest(Request):
         return NewRows(rows, name, frame.column(name).to_pylist() if name else None, said)
 
     def compute(self, given: NewRows, tell: Tell | None = None) -> tuple[dict[str, Any], list[str]]:
-        """Label, its probability given the groups of the run, runner-up and novelty of every row, by column."""
+        """Label, its probability given the groups of the run, runner-up and novelty of every row, by column.
+
+        Novelty is that of a model which knows that there are groups it did not see.
+        """
         import numpy as np
 
         from partita.posterior.membership import runners_up
@@ -107,13 +111,15 @@ class PredictRequest(Request):
 
         model, (rows, name, ids, said) = self.run.model, given
         probabilities = model.predict_proba(rows)
-        labels = probabilities.argmax(axis=1)
+        knows_all = not hasattr(model, "novelty")
+        labels = model.predict(rows) if knows_all else probabilities.argmax(axis=1)
         columns = row_names(ids, name, len(labels)) | {
             "label": labels,
-            "probability": np.round(probabilities.max(axis=1), DIGITS),
+            "probability": np.round(probabilities[np.arange(labels.size), labels], DIGITS),
             "runner_up": runners_up(labels, probabilities),
-            "novelty": np.round(model.novelty(rows), DIGITS),
         }
+        if not knows_all:
+            columns["novelty"] = np.round(model.novelty(rows), DIGITS)
         return columns | ({"empty": rows.empty_rows} if rows.empty_rows.any() else {}), said
 
     def sections(self, answer: tuple[dict[str, Any], list[str]]) -> list[Section]:
@@ -122,14 +128,14 @@ class PredictRequest(Request):
         from partita.wording import count_of
 
         columns, said = answer
-        labels, sure, novelty = (columns[name] for name in ("label", "probability", "novelty"))
+        labels, sure, novelty = columns["label"], columns["probability"], columns.get("novelty")
         sizes = sorted(Counter(labels.tolist()).items())
         words = [
             f"{count_of(len(labels), 'row')}: {', '.join(f'{size} in group {k}' for k, size in sizes)}.",
             f"{int((sure >= CONFIDENT).sum())} of {len(labels)} rows belong to their group with probability {CONFIDENT}"
             " or more.",
         ]
-        n_novel = int((novelty >= NOVEL).sum())
+        n_novel = 0 if novelty is None else int((novelty >= NOVEL).sum())
         if n_novel:
             words.append(
                 f"{count_of(n_novel, 'row')} probably {'belongs' if n_novel == 1 else 'belong'} to a group not seen "

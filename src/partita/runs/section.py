@@ -11,6 +11,7 @@ from typing import Any
 
 LABELS = "labels.csv"
 MODEL = "posterior.partita"
+ESTIMATOR = "model.partita"  # of what has no posterior
 PICTURE = "coclustering.png"
 PREDICTIONS = "predictions.csv"
 SUMMARY = "summary.json"

@@ -81,11 +81,12 @@ def some(names: list[str]) -> str:
     return shown if more <= 0 else f"{shown} and {more} more"
 
 
-def budget_in_words(max_time: float | None) -> str:
-    """How long it may take, said before it begins."""
+def budget_in_words(max_time: float | None, more: str = "") -> str:
+    """How long it may take, said before it begins, and what comes on top."""
     if max_time is None:
         return "  time: no limit"
-    return f"  time: at most {max_time:g} s; --max-time sets another limit, none lifts it"
+    limit = f"{max_time:g} s, and {more}" if more else f"{max_time:g} s"
+    return f"  time: at most {limit}; --max-time sets another limit, none lifts it"
 
 
 def how_found(fit: Fit) -> str:
