@@ -71,7 +71,7 @@ def test_the_root_holds_what_a_newcomer_looks_for():
     assert len(list(ROOT.glob("*.py"))) <= MOST_ROOT_MODULES
 
 
-@pytest.mark.parametrize("estimators", [("mixture", "consensus", "spectral")])
+@pytest.mark.parametrize("estimators", [("mixture", "consensus", "means", "spectral")])
 def test_estimators_do_not_know_each_other(estimators):
     rooms = read_rooms()
     for one in estimators:

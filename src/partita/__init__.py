@@ -6,6 +6,8 @@ from typing import Any
 __version__: str  # of what is installed
 
 _HOME = {
+    "CRAFT": "partita.means",
+    "DPMeans": "partita.means",
     "Mixture": "partita.mixture",
     "NBCE": "partita.consensus",
     "Partitions": "partita.partitions",
@@ -13,7 +15,7 @@ _HOME = {
     "Table": "partita.table",
     "load": "partita.saving",
 }
-__all__ = ["NBCE", "Mixture", "Partitions", "Posterior", "Table", "__version__", "load"]
+__all__ = ["CRAFT", "NBCE", "DPMeans", "Mixture", "Partitions", "Posterior", "Table", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:

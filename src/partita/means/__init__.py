@@ -1,0 +1,7 @@
+"""Clusters by k-means and its kin without a number of clusters: a penalty for each is told, or found."""
+
+from partita.means.binary_means import BinaryMeans
+from partita.means.craft import CRAFT
+from partita.means.dp_means import DPMeans
+
+__all__ = ["CRAFT", "BinaryMeans", "DPMeans"]
