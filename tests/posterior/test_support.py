@@ -28,7 +28,7 @@ def slow_support(labels, draws, weights):
         return sum(w for w, same in told if same) / total if total else None
 
     clusters = [np.flatnonzero(labels == k) for k in range(max(labels) + 1)]
-    company, together, apart = [], [], []
+    company, together, apart, confidence = [], [], [], []
     for k, own in enumerate(clusters):
         between = [share(itertools.product(own, other)) for m, other in enumerate(clusters) if m != k]
         apart.append(1.0 - max((s for s in between if s is not None), default=0.0))
@@ -40,10 +40,11 @@ def slow_support(labels, draws, weights):
             inside = sum(w for w, alone in seen if alone) / sum(w for w, _ in seen) if seen else None
         together.append(1.0 if inside is None else inside)
         company.append(slow_company(own, labels, draws, weights))
-    return np.array(company), np.array(together), np.array(apart)
+        confidence.append(slow_company(own, labels, draws, weights, beyond_chance=False))
+    return tuple(np.array(each) for each in (company, together, apart, confidence))
 
 
-def slow_company(own, labels, draws, weights):
+def slow_company(own, labels, draws, weights, *, beyond_chance=True):
     """Objects one at a time: the share of the company that is the cluster's, and that of a company at random."""
     total, found, chance = 0.0, 0.0, 0.0
     for weight, draw in zip(weights, draws):
@@ -51,7 +52,7 @@ def slow_company(own, labels, draws, weights):
             others = [j for j in range(len(draw)) if j != i and draw[j] >= 0 and labels[j] >= 0]
             with_i = [j for j in others if draw[j] == draw[i]]
             found += weight * (np.mean([j in own for j in with_i]) if with_i else 1.0)
-            chance += weight * (np.mean([j in own for j in others]) if others else 0.0)
+            chance += weight * (np.mean([j in own for j in others]) if others and beyond_chance else 0.0)
             total += weight
     return (found - chance) / (total - chance) if total and chance < total else 1.0
 
@@ -59,9 +60,9 @@ def slow_company(own, labels, draws, weights):
 def is_held(labels, draws, weights, least):
     if max(labels) == 0:
         return True
-    company, together, apart = slow_support(labels, draws, weights)
+    company, together, apart, confidence = slow_support(labels, draws, weights)
     held = np.where(company >= 0.9 - 1e-12, company, together)
-    return min(held.min(), apart.min()) >= least - 1e-12
+    return min(held.min(), apart.min(), confidence.min()) >= least - 1e-12
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -75,7 +76,8 @@ def test_support_is_that_of_all_pairs(seed, missing):
     labels[0] = 4  # a single object
     labels = np.unique(labels, return_inverse=True)[1]
     found = support_of(labels, condense(Partitions(draws), weights, merge_objects=False))
-    company, together, apart = slow_support(labels, draws, weights)
+    company, together, apart, confidence = slow_support(labels, draws, weights)
+    np.testing.assert_allclose(found.confidence, confidence, atol=1e-12)
     np.testing.assert_allclose(found.company, company, atol=1e-12)
     np.testing.assert_allclose(found.together, together, atol=1e-12)
     np.testing.assert_allclose(found.apart, apart, atol=1e-12)
@@ -262,3 +264,16 @@ def test_the_most_probable_partition_must_have_support():
 def test_support_outside_its_range_is_refused(value):
     with pytest.raises(ValueError, match="min_support must be a number from 0 to 1"):
         Posterior([[0, 1]]).estimate(min_support=value)
+
+
+def test_objects_that_go_from_group_to_group_together_are_no_group():
+    """Three objects between three groups: together always, and apart from every group in two draws of three."""
+    groups = np.repeat([0, 1, 2], 10)
+    draws = np.stack([np.append(groups, [k, k, k]) for k in (0, 1, 2)] * 4)
+    strays = np.append(groups, [3, 3, 3])
+    support = support_of(strays, condense(Partitions(draws), np.full(12, 1 / 12), merge_objects=False))
+    assert support.together[3] == 1.0
+    assert support.apart[3] == pytest.approx(2 / 3)
+    assert support.confidence[3] == pytest.approx(2 / 12)
+    found = Posterior(Partitions(draws)).estimate(min_support=0.5, random_state=0)
+    assert np.unique(found.labels).size == 3

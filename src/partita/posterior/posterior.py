@@ -185,8 +185,8 @@ class Posterior:
             At least so many objects in every cluster.
         min_support : float
             A cluster is given up where its pairs are less often together, or less often apart from those of another
-            cluster: see `Support`. 0.5 asks for more often than not. ``Estimate.support_cost`` says what that adds to
-            the expected loss.
+            cluster, or less of their company is their own: see `Support`. 0.5 asks for more often than not.
+            ``Estimate.support_cost`` says what that adds to the expected loss.
         runs : int
             Starts of the search.
         n_jobs : int or None

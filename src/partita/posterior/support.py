@@ -32,22 +32,28 @@ class Support:
         where there is no other.
     nearest : (n_clusters,) int array
         That other cluster.
+    confidence : (n_clusters,) array
+        How much of the company that its objects have in the draws is of the cluster, chance included: how surely they
+        are in it, on average.
     """
 
     company: np.ndarray
     together: np.ndarray
     apart: np.ndarray
     nearest: np.ndarray
+    confidence: np.ndarray
 
     @property
     def least(self) -> np.ndarray:
-        """The smaller of ``together`` and ``apart``: what ``min_support`` is about.
+        """The smallest of ``together``, ``apart`` and ``confidence``: what ``min_support`` is about.
 
         A large group that every draw cuts up in another way has hardly any company but its own, while its pairs are
         seldom together. It is a group all the same: where ``company`` is at least `OWN_COMPANY` it stands for
-        ``together``.
+        ``together``. And a few objects between large groups, which the draws put together now into one of these and now
+        into another, are no group: hardly any of their company is their own.
         """
-        return np.minimum(np.where(self.company >= OWN_COMPANY, self.company, self.together), self.apart)
+        together = np.where(self.company >= OWN_COMPANY, self.company, self.together)
+        return np.minimum(np.minimum(together, self.apart), self.confidence)
 
 
 def support_of(labels: np.ndarray, draws: Condensed) -> Support:
@@ -57,7 +63,7 @@ def support_of(labels: np.ndarray, draws: Condensed) -> Support:
 
         together_k = sum_b w_b sum_l n_kl (n_kl - 1) / sum_b w_b n_k (n_k - 1),
         company_k = (P_k - F_k) / (1 - F_k),
-        P_k = sum_b w_b sum_l n_kl (n_kl - 1) / (n_l - 1) / sum_b w_b n_k  (an object alone adds 1),
+        confidence_k = P_k = sum_b w_b sum_l n_kl (n_kl - 1) / (n_l - 1) / sum_b w_b n_k  (an object alone adds 1),
         F_k = sum_b w_b n_k (n_k - 1) / (n - 1) / sum_b w_b n_k,
 
     and apart_k = 1 - max_m of the share of pairs between k and m that are together. What no draw can tell is 1.
@@ -111,4 +117,4 @@ class _Sums:
         between = np.nan_to_num(share, nan=0.0)
         apart = 1.0 - between.max(axis=1)
         np.fill_diagonal(between, -1.0)
-        return Support(company, together, apart, between.argmax(axis=1))
+        return Support(company, together, apart, between.argmax(axis=1), own)

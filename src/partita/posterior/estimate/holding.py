@@ -112,7 +112,7 @@ def _weak(labels: np.ndarray, draws: Condensed, min_support: float) -> tuple[Sup
     seen = labels >= 0
     sizes = np.bincount(labels[seen], weights=draws.counts[seen])
     if len(sizes) > MOST_CLUSTERS:
-        return Support(*np.empty((4, 0))), np.empty(0, np.int64)
+        return Support(*np.empty((5, 0))), np.empty(0, np.int64)
     support = support_of(labels, draws)
     weak = np.flatnonzero(support.least < min_support)
     singles = weak[sizes[weak] == 1]

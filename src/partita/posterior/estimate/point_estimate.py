@@ -48,7 +48,7 @@ class Estimate:
         Every start of the search, its expected loss and its scans.
     support : Support
         For every cluster how much of its objects' company is its own, how often its pairs are together, and how often
-        it is apart from the nearest other. Computed when first asked for.
+        it is apart from the nearest other: see `Support`. Computed when first asked for.
     support_cost : float
         What the expected loss would be less if clusters needed no support (``min_support=0``).
     diffuse : bool
