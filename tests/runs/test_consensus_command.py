@@ -17,7 +17,7 @@ from tests.runs.conftest import COMMAND, everything_from, process
 from tests.volumes import long, mostly_long
 
 import partita as package
-from partita.consensus import NBCE
+from partita.consensus import NBCE, base_clusterings
 from partita.plots import votes_data
 from partita.priors import PRIORS, DirichletProcess, FiniteMixtures, PitmanYor
 from partita.runs.consensus import ConsensusRequest
@@ -331,6 +331,25 @@ def test_where_no_clustering_tells_objects_apart_that_is_said_and_no_number_of_v
     done = consensus_of(partita, tmp_path, columns, "--votes", "3")
     assert (done.code, done.out) == (2, "")
     assert done.err == "--votes 3 for no votes at all: no clustering tells objects apart. Leave it out.\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--votes", "5"), ("--votes", "all")])
+def test_a_number_of_groups_that_is_the_choice_of_votes_is_doubted_first(partita, tmp_path, arguments):
+    cloud = np.random.default_rng(3).normal(size=(300, 3))
+    alike = base_clusterings(cloud, n=20, n_classes=6, random_state=0).flat
+    done = consensus_of(partita, tmp_path, {f"c{m}": labels.tolist() for m, labels in enumerate(alike)}, *arguments)
+    answer = done.out.split("\n\n")[1].splitlines()
+    doubted = answer[0].startswith("How many groups there are is not in these labels: variational Bayes finds ")
+    assert doubted == about(tmp_path / "out")["votes_make_the_number"] == (arguments != ("--votes", "all"))
+    assert answer[doubted].split()[1] == "groups"
+
+
+def test_a_number_of_groups_that_few_and_many_votes_find_is_not_doubted(partita, tmp_path):
+    far_apart = 10.0 * np.eye(4)[TRUTH] + np.random.default_rng(0).normal(size=(60, 4))
+    alike = base_clusterings(far_apart, n=20, n_classes=3, random_state=0).flat
+    done = consensus_of(partita, tmp_path, {f"c{m}": labels.tolist() for m, labels in enumerate(alike)})
+    assert done.out.split("\n\n")[1].startswith("3 groups of ")
+    assert not about(tmp_path / "out")["votes_make_the_number"]
 
 
 @pytest.mark.parametrize(("arguments", "words"), [((), "1 vote."), (("--votes", "0.5"), "0.5 votes, as asked for.")])

@@ -242,14 +242,16 @@ class ConsensusRequest(FitRequest):
         )
 
     def sections(self, answer: Fit) -> list[Section]:
-        """Groups, agreement of the clusterings, their votes, and how it ended."""
+        """Groups, whether votes make their number, agreement of the clusterings, their votes, and how it ended."""
         from partita.runs.agreement import agreement_section
         from partita.runs.groups import fitted_groups
-        from partita.runs.votes import votes_section
+        from partita.runs.votes import found_along, made_by_votes, votes_section
         from partita.runs.words import how_it_ended
 
-        votes = votes_section(answer, VOTES)
-        return [fitted_groups(answer), agreement_section(answer, AGREEMENT), votes, how_it_ended(answer)]
+        found, groups = found_along(answer), fitted_groups(answer)
+        groups = replace(groups, words=[*made_by_votes(found), *groups.words])
+        votes = votes_section(answer, found, VOTES)
+        return [groups, agreement_section(answer, AGREEMENT), votes, how_it_ended(answer)]
 
 
 def _request(

@@ -16,23 +16,53 @@ if TYPE_CHECKING:
 SECONDS, SHARE = 10.0, 0.1
 """That the fits with other numbers of votes may take together: so many, and of the time limit so much at least."""
 
+FEWER, STEADY = 0.6, 1.5
+"""From so many of the votes that they count as to one each, the number of groups may grow by less than this factor."""
 
-def votes_section(fit: Fit, file: str) -> Section:
-    """The votes in words, the number of groups along votes for programs, and as a picture.
 
-    Fits with other numbers of votes are made by variational Bayes, as many as there is time for: none after Ctrl-C.
-    """
+def found_along(fit: Fit) -> "VotesData":
+    """Fits with other numbers of votes by variational Bayes, as many as there is time for: none after Ctrl-C."""
     from partita.plots import votes_data
+
+    stopped = fit.model.posterior_.provenance.get("stopped") == "interrupted"
+    seconds = seconds_along(fit.input.request.max_time, fit.seconds)
+    return votes_data(fit.model, () if stopped else None, max_time=seconds)
+
+
+def votes_section(fit: Fit, found: "VotesData", file: str) -> Section:
+    """The votes in words, the number of groups along votes for programs, and as a picture."""
     from partita.plots.votes import short_number
 
-    model = fit.model
-    stopped = model.posterior_.provenance.get("stopped") == "interrupted"
-    seconds = seconds_along(fit.input.request.max_time, fit.seconds)
-    found = votes_data(model, () if stopped else None, max_time=seconds)
     numbers = {short_number(number): int(k) for number, k in zip(found.votes, found.n_clusters)}
-    fields = {"votes": round(model.votes_, 6), "n_clusters_by_votes": numbers}
+    fields = {
+        "votes": round(fit.model.votes_, 6),
+        "n_clusters_by_votes": numbers,
+        "votes_make_the_number": bool(made_by_votes(found)),
+    }
     words = [*_counted(fit, found), *_along(fit, found, file)]
     return Section("votes", words, fields, files={file: partial(_draw, found)})
+
+
+def made_by_votes(found: "VotesData") -> list[str]:
+    """That labels alone do not tell the number of groups: where it changes much with the number of votes.
+
+    Nobody knows how many votes repeated clusterings are worth, so a number of groups that other votes turn into another
+    is a choice. So it is where members cut one cloud again and again, as k-means does.
+    """
+    from partita.plots.votes import votes_in_words
+
+    near = found.votes >= FEWER * found.chosen
+    if not near.any():
+        return []
+    votes, numbers = found.votes[near], found.n_clusters[near]
+    fewest, most = int(numbers.argmin()), int(numbers.argmax())
+    if numbers[most] < STEADY * numbers[fewest]:
+        return []
+    told = " and ".join(f"{count_of(int(numbers[i]), 'group')} with {votes_in_words(votes[i])}" for i in (fewest, most))
+    return [
+        f"How many groups there are is not in these labels: variational Bayes finds {told}, and either may be what "
+        f"the clusterings are worth. Here they count as {votes_in_words(found.chosen)}."
+    ]
 
 
 def seconds_along(max_time: float | None, used: float) -> float:
