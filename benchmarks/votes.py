@@ -9,8 +9,10 @@ table, and made ones. Of the t whose mean adjusted Rand index over M = 10, 30 an
 the one is chosen whose numbers of clusters are nearest to the true ones (`chosen`), on half of the tables and the
 made ensembles, each half of the choice; it is confirmed on the other half. Beside it: the same votes as a power of
 the density of an object's labels, up to M = 30; the paper's model, in which all members vote; CSPA, told the true
-number of clusters, and told the number that the chosen rule finds; k-means of the objects themselves, told the true
-number.
+number of clusters, and told the number that `NBCE` finds; k-means of the objects themselves, told the true number.
+
+A cluster holds a few objects of every label beforehand, the pseudocount: 1 of each, or min(1, c / J) of J labels
+(`partita.consensus.nbce_options`). For M = 10 and 30 the study tries some c beside every t.
 
 Results are written to ``benchmarks/results/votes.json``, with seeds and commit.
 """
@@ -29,6 +31,7 @@ from typing import Any, NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 from sklearn.cluster import KMeans  # noqa: E402
 
 from benchmarks.ensembles import MADE_CLASSES, StudyEnsemble, made_ensembles, table_ensembles  # noqa: E402
@@ -36,17 +39,21 @@ from benchmarks.entropy import DATA, ROOT, commit  # noqa: E402
 from benchmarks.labelled_tables import CONFIRMED, FIXED, HALVES  # noqa: E402
 from benchmarks.nbce import processes  # noqa: E402
 from partita.bayesian_mixture import FitOptions  # noqa: E402
-from partita.consensus import CSPA, NBCE  # noqa: E402
-from partita.consensus.votes import column_weight, share_labelled, shared_information  # noqa: E402
+from partita.consensus import CSPA, NBCE, nbce_options, votes  # noqa: E402
+from partita.consensus.votes import share_labelled, shared_information  # noqa: E402
 from partita.metrics import adjusted_rand  # noqa: E402
 from partita.table import Table  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "votes.json"
-TOLD = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
+TOLD = (1.5, 2.0, 2.5, 3.0, 4.0)
+BEFOREHAND = (2.0, 4.0, 8.0, np.inf)
+MEMBERS_BEFOREHAND = (10, 30)  # with which these are tried
 MEMBERS = (3, 10, 30, 100)
 CHOSEN_ON = (10, 30, 100)  # members; with 3 nearly all rules are one
 MOST_FOR_POWERS = 30  # members
 ALL = "all"
+CHOSEN = votes.TOLD
+RULES_BEFOREHAND = (*TOLD[1:], ALL)
 
 Record = dict[str, Any]
 
@@ -55,7 +62,9 @@ class PoweredNBCE(NBCE):
     """Votes as a power of the density of an object's labels, in which every member keeps shares of its own."""
 
     def _with_votes(self, options: FitOptions, table: Table) -> FitOptions:
-        return options._replace(power=column_weight(table.codes, self.votes))
+        weighed = super()._with_votes(options, table)
+        weight, family = weighed.family.column_weight, clone(weighed.family).set_params(column_weight=1.0)
+        return options._replace(power=weight, family=family)
 
 
 class Task(NamedTuple):
@@ -126,10 +135,16 @@ def records_of(ensemble: StudyEnsemble, seed: int) -> Iterator[Record]:
         record["CSPA"] = cspa(part, part.n_classes, seed)
         for rule in (*TOLD, ALL):
             options: dict[str, Any] = {"votes": votes_by(rule, shared, n_members), "engine": "vb", "random_state": seed}
+            options["pseudocount"] = at_most(beforehand_by(rule), part)
             fit = NBCE(**options).fit(part.labels)
             record[f"{rule}"] = scored(part, fit.labels_)
             record[f"{rule} K"] = fit.n_clusters_
-            record[f"{rule} CSPA"] = cspa(part, fit.n_clusters_, seed)
+            if rule == CHOSEN:
+                record["CSPA, K ours"] = cspa(part, fit.n_clusters_, seed)
+            if n_members in MEMBERS_BEFOREHAND and rule in RULES_BEFOREHAND:
+                for objects in set(BEFOREHAND) - {beforehand_by(rule)}:
+                    other = NBCE(**options | {"pseudocount": at_most(objects, part)}).fit(part.labels)
+                    record[f"{rule} of {objects:g}"] = scored(part, other.labels_)
             if rule != ALL and n_members <= MOST_FOR_POWERS:
                 record[f"{rule} power"] = scored(part, PoweredNBCE(**options).fit(part.labels).labels_)
         yield record
@@ -138,6 +153,16 @@ def records_of(ensemble: StudyEnsemble, seed: int) -> Iterator[Record]:
 def votes_by(rule: float | str, shared: float, n_members: int) -> float | str:
     """The votes that a rule gives to members that share so much."""
     return ALL if isinstance(rule, str) or shared * n_members <= rule else rule / shared
+
+
+def beforehand_by(rule: float | str) -> float:
+    """What a cluster holds beforehand by `NBCE`'s default."""
+    return np.inf if rule == ALL else nbce_options.BEFOREHAND
+
+
+def at_most(objects: float, ensemble: StudyEnsemble) -> np.ndarray:
+    """Pseudocounts of so many objects in all, and of one of each label."""
+    return np.minimum(1.0, objects / np.maximum(ensemble.labels.max(axis=0) + 1, 1))
 
 
 def cspa(ensemble: StudyEnsemble, n_clusters: int, seed: int) -> float:
@@ -171,6 +196,7 @@ def report(records: pd.DataFrame) -> Iterator[str]:
         for by in ("kind", "table"):
             yield f"\nall, {n_members} members, by {by}"
             yield from rows_of(records[records["members"] == n_members], by, rule)
+    yield from beforehand(records)
     yield f"\nchosen on '{FIXED}' and 'made': t = {rule}"
     confirmed = records[(records["part"] == CONFIRMED) & records["members"].isin(CHOSEN_ON)]
     for title, kind in (("", ""), (", as powers", " power")):
@@ -181,6 +207,19 @@ def report(records: pd.DataFrame) -> Iterator[str]:
     yield f"independent members: rule {independent[f'{rule}'].mean():.3f}, all {independent[ALL].mean():.3f}; " + (
         f"most lost {(independent[ALL] - independent[f'{rule}']).max():.3f}"
     )
+
+
+def beforehand(records: pd.DataFrame) -> Iterator[str]:
+    """Mean agreement by what a cluster holds beforehand and t, on what it is chosen on and on the rest."""
+    tried = records[records["members"].isin(MEMBERS_BEFOREHAND)]
+    for title, parts in (("fixed", (FIXED, "made")), ("confirmed", (CONFIRMED,))):
+        own = tried[tried["part"].isin(parts)]
+        yield f"\n{title}, {' and '.join(map(str, MEMBERS_BEFOREHAND))} members, by c of min(1, c / J) and t"
+        yield f"  {'c':<22}" + "".join(f"{rule!s:>13}" for rule in RULES_BEFOREHAND)
+        for objects in BEFOREHAND:
+            names = [f"{t}" if objects == beforehand_by(t) else f"{t} of {objects:g}" for t in RULES_BEFOREHAND]
+            means = [own.groupby("part")[name].mean().mean() for name in names]
+            yield f"  {objects:<22g}" + "".join(f"{mean:>13.3f}" for mean in means)
 
 
 def chosen(records: pd.DataFrame) -> float:
@@ -213,7 +252,7 @@ def _standard_error(cases: pd.DataFrame) -> pd.Series:
 
 def rows_of(records: pd.DataFrame, by: str, rule: float) -> Iterable[str]:
     """Means of methods, and the median number of clusters over the true one."""
-    columns = [*(f"{t}" for t in TOLD), ALL, f"{rule} power", "CSPA", f"{rule} CSPA", "k-means"]
+    columns = [*(f"{t}" for t in TOLD), ALL, f"{rule} power", "CSPA", "CSPA, K ours", "k-means"]
     titles = [*(f"t={t}" for t in TOLD), ALL, "power", "CSPA", "CSPA, K ours", "k-means"]
     yield f"  {by:<22}" + "".join(f"{title:>13}" for title in titles) + f"{'K ours':>8}{'K all':>7}{'shared':>8}"
     for name, own in records.groupby(by, sort=False):

@@ -12,7 +12,7 @@ from partita.bayesian_mixture import BayesianMixture, FitOptions
 from partita.consensus.agreement import base_agreement
 from partita.consensus.canonical_table import CanonicalTable
 from partita.consensus.label_table import LabelReader, columns_of, label_table
-from partita.consensus.nbce_options import consensus_family, consensus_prior, learned_from
+from partita.consensus.nbce_options import consensus_family, consensus_prior, few_beforehand, learned_from
 from partita.consensus.perplexity import Perplexity
 from partita.consensus.votes import checked_votes, column_weight, telling
 from partita.engines import ENGINES, Engine, Progress
@@ -46,7 +46,8 @@ class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
         alpha of a prior that is named: fixed, or learned if ``learn`` says so, a number then being the mean of its
         Gamma(1, 1/value) hyperprior. None is 1.
     pseudocount : float, Gamma or None
-        beta, fixed or learned in the same way. Fixed ones may be one per base clustering.
+        beta, fixed or learned in the same way. Fixed ones may be one per base clustering. None is 1, and of fewer votes
+        than ``"all"`` at most 4 / J for each of J labels: see `partita.consensus.nbce_options`.
     engine : {"gibbs", "vb", "cvb"} or an engine of `partita.engines`
         Sampling, variational or collapsed variational.
     votes : {"auto", "all"} or float
@@ -122,7 +123,7 @@ class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
         prior: str | Prior = "stick-breaking",
         n_components: int = 100,
         concentration: float | Gamma | None = None,
-        pseudocount: float | Sequence[float] | Gamma | None = 1.0,
+        pseudocount: float | Sequence[float] | Gamma | None = None,
         engine: str | Engine = "gibbs",
         votes: str | float = "auto",
         learn: Sequence[str] = ("concentration",),
@@ -232,8 +233,10 @@ class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
             raise ValueError(f"base clusterings have {self.votes_:g} votes, and votes is {self.votes!r}")
 
     def _with_votes(self, options: FitOptions, table: Table) -> FitOptions:
-        weight = column_weight(table.codes, self.votes)
-        return options._replace(family=clone(options.family).set_params(column_weight=weight))
+        family = clone(options.family).set_params(column_weight=column_weight(table.codes, self.votes))
+        if self.pseudocount is None and self.votes != "all" and "pseudocount" not in self.learn:
+            family.set_params(pseudocount=few_beforehand(table.schema.n_levels))
+        return options._replace(family=family)
 
     def _options(self) -> FitOptions:
         checked_unseen(self.unseen)

@@ -79,8 +79,11 @@ def consensus(
         float | None, typer.Option(help="The larger, the more groups the prior expects; default: learned.")
     ] = None,
     pseudocount: Annotated[
-        float, typer.Option(help="Labels of every kind that each group is taken to hold beforehand.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            help="Labels of every kind that each group is taken to hold beforehand; default: 1, and fewer of many kinds."
+        ),
+    ] = None,
     loss: options.LossName = "vi",
     entropy: options.Entropy = 0.0,
     min_size: options.MinSize = None,
@@ -124,7 +127,7 @@ class ConsensusRequest(FitRequest):
     prior: str = "stick-breaking"
     components: int | None = None
     concentration: float | None = None
-    pseudocount: float = 1.0
+    pseudocount: float | None = None
     votes: str | float | None = None
     loss: str = "vi"
     entropy: float = 0.0
