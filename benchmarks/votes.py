@@ -31,7 +31,6 @@ from typing import Any, NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from sklearn.base import clone  # noqa: E402
 from sklearn.cluster import KMeans  # noqa: E402
 
 from benchmarks.ensembles import MADE_CLASSES, StudyEnsemble, made_ensembles, table_ensembles  # noqa: E402
@@ -61,10 +60,8 @@ Record = dict[str, Any]
 class PoweredNBCE(NBCE):
     """Votes as a power of the density of an object's labels, in which every member keeps shares of its own."""
 
-    def _with_votes(self, options: FitOptions, table: Table) -> FitOptions:
-        weighed = super()._with_votes(options, table)
-        weight, family = weighed.family.column_weight, clone(weighed.family).set_params(column_weight=1.0)
-        return options._replace(power=weight, family=family)
+    def _with_votes(self, options: FitOptions, table: Table, weight: float) -> FitOptions:
+        return super()._with_votes(options, table, 1.0)._replace(power=weight)
 
 
 class Task(NamedTuple):

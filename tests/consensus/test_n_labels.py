@@ -31,7 +31,7 @@ def test_every_label_there_may_be_takes_its_share():
     """log p(y | posterior) by hand: one cluster, beta = 1, J = 5 instead of 3."""
     Y = np.array([[0], [0], [1], [2]])
     with pytest.warns(UserWarning, match="single clustering"):
-        nbce = quick(prior="finite-dirichlet", n_components=1, engine="vb", n_labels=5).fit(Y)
+        nbce = quick(prior="finite-dirichlet", n_components=1, engine="vb", pseudocount=1.0, n_labels=5).fit(Y)
     np.testing.assert_allclose(np.exp(nbce.score_samples(np.arange(5)[:, None])), [3 / 9, 2 / 9, 2 / 9, 1 / 9, 1 / 9])
 
 

@@ -17,6 +17,8 @@ from partita.consensus.votes import (
     shared_information,
     telling,
 )
+from partita.metrics import adjusted_rand
+from partita.priors import Gamma
 
 
 def noisy(n=400, members=8, rate=0.2, classes=4, seed=0):
@@ -243,3 +245,28 @@ def test_members_that_are_all_equal_are_found_again():
 def test_no_member_tells_anything():
     nbce = NBCE(engine="vb", random_state=0).fit(np.zeros((20, 3), int))
     assert (nbce.votes_, nbce.n_clusters_) == (0.0, 1)
+
+
+@pytest.mark.parametrize("votes", ["auto", "all", 2])
+def test_what_a_cluster_holds_beforehand_is_four_objects_at_most_where_votes_are_counted(votes):
+    rng = np.random.default_rng(0)
+    Y = np.column_stack([np.arange(60) % n for n in (2, 4, 5, 20)])[rng.permutation(60)]
+    found = NBCE(engine="vb", votes=votes, random_state=0).fit(Y)
+    expected = [1.0] * 4 if votes == "all" else [1.0, 1.0, 0.8, 0.2]
+    np.testing.assert_allclose(found._model.likelihood.pseudocount, expected)
+    told = NBCE(engine="vb", votes=votes, pseudocount=1.0, random_state=0).fit(Y)
+    np.testing.assert_allclose(told._model.likelihood.pseudocount, 1.0)
+    learned = NBCE(engine="vb", votes=votes, learn=("pseudocount",), random_state=0).fit(Y)
+    assert isinstance(learned.family_.pseudocount, Gamma)
+
+
+def test_twenty_small_groups_are_found_from_members_of_many_labels():
+    """A pseudocount of 1 for each of 20 labels is more than the 20 objects of a group."""
+    truth = np.repeat(np.arange(20), 20)
+    rng = np.random.default_rng(0)
+    members = [add_label_noise(truth, 0.1, rng) for _ in range(10)]
+    Y = np.column_stack(members)
+    found = NBCE(engine="vb", votes=3.0, random_state=0).fit(Y)
+    assert found.n_clusters_ == 20
+    assert adjusted_rand(truth, found.labels_) > 0.95
+    assert NBCE(engine="vb", votes=3.0, pseudocount=1.0, random_state=0).fit(Y).n_clusters_ < 20

@@ -182,7 +182,8 @@ class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
         with options.plan.running_watch.listening():
             once = np.ones(table.n_rows, np.int64)
             canonical = CanonicalTable(table)
-            options = self._with_votes(options, canonical.table).settled(table, once)
+            weight = column_weight(canonical.table.codes, self.votes)
+            options = self._with_votes(options, table, weight).settled(table, once)
             model = options.model(table, once)
             outcome = options.engine.fit(canonical.model(model), options.plan, seed)
             self._keep(canonical.put_back(outcome, model), seed, options.family)
@@ -205,7 +206,8 @@ class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
 
     def _model_like(self, table: Any) -> Model:
         labels = label_table(table, n_labels=self.n_labels)
-        return self._with_votes(self._options(), labels).model(labels, np.ones(labels.n_rows, np.int64))
+        options = self._with_votes(self._options(), labels, column_weight(labels.codes, self.votes))
+        return options.model(labels, np.ones(labels.n_rows, np.int64))
 
     def _restore(self, weights: np.ndarray, kept: Kept, grouping: Any, **how: Any) -> None:
         """Become what `fit` left; parts of a file that no `fit` leaves together are refused."""
@@ -232,8 +234,9 @@ class NBCE(Perplexity, BayesianMixture, ClusterMixin, BaseEstimator):
         if not math.isclose(self.votes_, expected):
             raise ValueError(f"base clusterings have {self.votes_:g} votes, and votes is {self.votes!r}")
 
-    def _with_votes(self, options: FitOptions, table: Table) -> FitOptions:
-        family = clone(options.family).set_params(column_weight=column_weight(table.codes, self.votes))
+    def _with_votes(self, options: FitOptions, table: Table, weight: float) -> FitOptions:
+        """What clusters hold beforehand, and how often a base clustering counts."""
+        family = clone(options.family).set_params(column_weight=weight)
         if self.pseudocount is None and self.votes != "all" and "pseudocount" not in self.learn:
             family.set_params(pseudocount=few_beforehand(table.schema.n_levels))
         return options._replace(family=family)

@@ -81,7 +81,7 @@ def consensus(
     pseudocount: Annotated[
         float | None,
         typer.Option(
-            help="Labels of every kind that each group is taken to hold beforehand; default: 1, and fewer of many kinds."
+            help="Labels of every kind that each group is taken to hold beforehand; default: 1, fewer of many kinds."
         ),
     ] = None,
     loss: options.LossName = "vi",
