@@ -1,5 +1,7 @@
 """The step that the numbers of a column were recorded in: whole years, 0.1 cm, multiples of 25."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 NEARLY_ALL = 0.95  # of the cells: a few may be odd ones
@@ -9,6 +11,8 @@ FINEST = 10.0 ** (1 - DECADES)  # of the range: what is finer counts as continuo
 FEW_VALUES = 10  # that nearly all cells hold, so that the gaps between them are no chance
 MOST_ROWS = 10_000  # that are looked at, give or take a factor of two
 LARGEST = 1e300  # beyond which differences may leave the range of float64
+SOME = 8  # of so many values one is looked at first, which excludes most steps
+ROUNDING = 1e-9  # of the sum of cells
 TOLERANCE = 1e-3  # of a step, by which a multiple may be off: numbers as 7.3333335 are rounded twice
 
 
@@ -29,10 +33,11 @@ def recorded_step(values: np.ndarray) -> float:
     least_gap = _least_gap_of_few(distinct, sizes)
     commonest = distinct[np.argmax(sizes)]
     others, n_cells = distinct[distinct != commonest], sizes[distinct != commonest]
-    for step in _candidates(others, n_cells):
+    candidates, origins = _candidates(others, n_cells), (0.0, commonest)
+    for step in candidates[_may_be_steps(others, n_cells, candidates, origins)]:
         if step <= least_gap:
             break
-        if any(_is_step(others - origin, n_cells, step) for origin in (0.0, commonest)):
+        if any(_is_step(others - origin, n_cells, step) for origin in origins):
             return _plain(step)
     return _plain(least_gap)
 
@@ -62,11 +67,20 @@ def are_multiples(values: np.ndarray, step: float) -> np.ndarray:
     return np.abs(ratio - np.round(ratio)) <= TOLERANCE
 
 
+def _may_be_steps(values: np.ndarray, n_cells: np.ndarray, steps: np.ndarray, origins: Sequence[float]) -> np.ndarray:
+    """Which steps an eighth of the values does not exclude, by itself holding too many cells that are no multiples."""
+    some, cells = values[::SOME], n_cells[::SOME]
+    ratios = (some - np.reshape(origins, (-1, 1, 1))) / steps[:, None]
+    off = (np.abs(ratios - np.round(ratios)) > TOLERANCE) @ cells
+    return (off <= (1.0 - NEARLY_ALL + ROUNDING) * n_cells.sum()).any(axis=0)
+
+
 def _is_step(values: np.ndarray, n_cells: np.ndarray, step: float) -> bool:
     """Whether nearly all cells are multiples of the step, and those of different values mostly different ones."""
     exact = are_multiples(values, step)
-    apart = 2 * len(np.unique(np.round(values[exact] / step))) > len(values)  # else they lie close to few multiples
-    return bool(apart and n_cells[exact].sum() >= NEARLY_ALL * n_cells.sum())
+    if n_cells[exact].sum() < NEARLY_ALL * n_cells.sum():
+        return False
+    return 2 * len(np.unique(np.round(values[exact] / step))) > len(values)  # else they lie close to few multiples
 
 
 def _least_gap_of_few(distinct: np.ndarray, sizes: np.ndarray) -> float:
