@@ -156,3 +156,14 @@ def test_what_needs_more_than_a_gibibyte_is_refused(monkeypatch):
         ValueError, match=r"NDFS of 60 rows and 9 columns solves a dense matrix of 9 x 9 cells, .* MCFS"
     ):
         NDFS(n_features_to_select=3, n_clusters=2).fit(grouped(n=60)[0])
+
+
+def test_indicators_that_shrink_to_nothing_stay_numbers():
+    x, _ = grouped(0)
+    graph = nearest_graph(x, 5)
+    model = NDFS(n_features_to_select=2, n_clusters=2, gamma=1.0)
+    f = np.full((len(x), 2), 0.1)
+    for linear in [-np.ones_like(f)] * 40 + [np.ones_like(f)] * 40:
+        f = model._moved(f, linear, graph)
+    assert np.isfinite(f).all()
+    assert (f > 0.01).all()

@@ -17,6 +17,9 @@ from partita.spectral.affinity import MOST_CELLS
 OUTSIDE = 0.1
 """What a row has of every other cluster at the start, where it has 1 of its own: a product never moves a zero."""
 
+LEAST = 1e-100
+"""Of an indicator: what is less could not be told from zero, from which nothing comes back."""
+
 ROUNDING = 1e-13
 """Least ridge, relative to the trace of the matrix that it is added to."""
 
@@ -165,7 +168,7 @@ class NDFS(Selector):
         degrees = graph.sum(axis=1)[:, None]
         more = graph @ f + self.alpha * np.maximum(linear, 0.0) + self.gamma * f
         less = (degrees + self.alpha) * f + self.alpha * np.maximum(-linear, 0.0) + self.gamma * (f @ (f.T @ f))
-        return f * np.divide(more, less, out=np.zeros_like(f), where=less > 0.0) ** 0.25
+        return np.maximum(f * (more / less) ** 0.25, LEAST)
 
     def _objective(self, x: np.ndarray, graph: csr_array, f: np.ndarray, w: np.ndarray) -> float:
         degrees = graph.sum(axis=1)[:, None]

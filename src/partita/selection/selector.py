@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.validation import check_is_fitted
 
-from partita.means.craft import n_selected
+from partita.means.n_selected import n_selected
 from partita.parameters import whole_number
 from partita.selection.columns import finite_numbers, in_units
 
