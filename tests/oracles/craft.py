@@ -57,11 +57,20 @@ def uneven_binary_blocks(seed):
     return table, groups, chosen
 
 
-def _binary(seed, sizes, blocks):
+#: As Figure 4: nine columns, sixteen, and eight in two halves, one reaching into the first, one within the second.
+UNEQUAL = [range(3, 12), range(12, 28), [1, 2, 3, 4, 21, 22, 23, 24]]
+
+
+def unequal_binary_blocks(seed):
+    """Figure 4(a): clusters of unequal numbers of columns, three columns of noise."""
+    return _binary(seed, [100, 100, 100], UNEQUAL, 30)
+
+
+def _binary(seed, sizes, blocks, n_columns=24):
     rng = np.random.default_rng(seed)
     groups = np.repeat([0, 1, 2], sizes)
-    table = (rng.random((len(groups), 24)) < 0.1).astype(float)
-    chosen = np.zeros((3, 24), bool)
+    table = (rng.random((len(groups), n_columns)) < 0.1).astype(float)
+    chosen = np.zeros((3, n_columns), bool)
     for k, block in enumerate(blocks):
         table[np.ix_(groups == k, block)] = 1.0
         chosen[k, block] = True
@@ -78,6 +87,11 @@ def fragmented_normal_blocks(seed):
     return _normal(seed, [range(12), [8, 9, 10, 11, 12, 13, 26, 27, 28, 29, 30, 31], range(22, 34)])
 
 
+def unequal_normal_blocks(seed):
+    """Figure 4(c): the same of numbers."""
+    return _normal(seed, UNEQUAL)
+
+
 def _normal(seed, blocks):
     rng = np.random.default_rng(seed)
     groups = np.repeat([0, 1, 2], 100)
@@ -87,3 +101,74 @@ def _normal(seed, blocks):
         table[np.ix_(groups == k, block)] = rng.normal(mean, 1.0, (100, len(block)))
         chosen[k, block] = True
     return table, groups, chosen
+
+
+def algorithm_1_by_hand(numbers, codes, n_levels, rng, *, m, rho, penalty, n_passes, thresholds=None, smoothing=0.1):
+    """Algorithm 1 of the paper, row by row and cell by cell; missing cells are nan and -1.
+
+    Returns labels, the chosen columns of every cluster, and the objective after every pass.
+    """
+    n, p, d = len(numbers), numbers.shape[1], numbers.shape[1] + codes.shape[1]
+    a, b = m**2 * (1 - m) / rho - m, m * (1 - m) ** 2 / rho + m
+    f_0, f_1 = _locality(m, rho, 0), _locality(m, rho, 1)
+
+    def eta(rows, j):
+        counts = [sum(codes[i, j] == t for i in rows) + smoothing for t in range(n_levels[j])]
+        return np.array(counts) / sum(counts)
+
+    eta_0 = [eta(range(n), j) for j in range(d - p)]
+
+    def observed(rows, j):
+        return [numbers[i, j] for i in rows if not np.isnan(numbers[i, j])]
+
+    def said(rows, at_one_row):
+        means = [np.mean(observed(rows, j) or observed(range(n), j)) for j in range(p)]
+        variances = [1.0 if at_one_row or not observed(rows, j) else np.var(observed(rows, j)) for j in range(p)]
+        return means, variances, [eta(rows, j) for j in range(d - p)]
+
+    def distance(i, v, shape):
+        means, variances, shares = shape
+        found = (f_1 - f_0) * sum(v)
+        for j in range(p):
+            rest = numbers[i, j] - means[j]
+            if v[j] and not np.isnan(rest) and rest != 0.0:
+                found += rest**2 / (2 * variances[j]) if variances[j] > 0.0 else np.inf
+        for j in range(d - p):
+            if codes[i, j] >= 0:
+                found -= np.log((shares if v[p + j] else eta_0)[j][codes[i, j]])
+        return found
+
+    def chosen(rows, shape):
+        v = np.zeros(d, bool)
+        spread = [shape[1][j] if observed(rows, j) else np.inf for j in range(p)]
+        g, g_k = (
+            np.array([-sum(np.log(e[j][codes[i, j]]) for i in rows if codes[i, j] >= 0) for j in range(d - p)])
+            for e in (eta_0, shape[2])
+        )
+        if thresholds:
+            v[:p], v[p:] = np.array(spread) < thresholds[1], g - g_k > thresholds[0] * g
+            return v
+        v[np.argsort(spread, kind="stable")[: max(1, round(m * p))]] = True
+        v[p + np.argsort(g_k - g, kind="stable")[: max(1, round(m * (d - p)))]] = True
+        return v
+
+    first = int(rng.integers(n))
+    clusters, path = [(rng.random(d) < m, said([first], True))], []
+    for _ in range(n_passes):
+        labels = np.zeros(n, int)
+        for i in range(n):
+            distances = [distance(i, *cluster) for cluster in clusters]
+            labels[i] = int(np.argmin(distances))
+            if min(distances) > penalty + d * f_0:
+                labels[i] = len(clusters)
+                probable = sum(a + v for v, _ in clusters) / (len(clusters) * (a + b))
+                clusters.append((rng.random(d) < probable, said([i], True)))
+        order = list(dict.fromkeys(labels))
+        labels = np.array([order.index(k) for k in labels])
+        members = [np.flatnonzero(labels == k) for k in range(len(order))]
+        shapes = [said(rows, False) for rows in members]
+        clusters = [(chosen(rows, shape), shape) for rows, shape in zip(members, shapes)]
+        n_chosen = sum(int(v.sum()) for v, _ in clusters)
+        rows = sum(distance(i, *clusters[k]) - (f_1 - f_0) * clusters[k][0].sum() for i, k in enumerate(labels))
+        path.append(rows + (penalty + d * f_0) * len(clusters) + (f_1 - f_0) * n_chosen)
+    return labels, np.array([v for v, _ in clusters]), path

@@ -3,5 +3,6 @@
 from partita.means.binary_means import BinaryMeans
 from partita.means.craft import CRAFT
 from partita.means.dp_means import DPMeans
+from partita.means.penalty_path import PenaltyPath
 
-__all__ = ["CRAFT", "BinaryMeans", "DPMeans"]
+__all__ = ["CRAFT", "BinaryMeans", "DPMeans", "PenaltyPath"]

@@ -101,13 +101,10 @@ class BinaryMeans(PenalisedMeans):
         y
             Ignored.
         """
-        choose("init", self.init, dict.fromkeys(INITS))
-        if not (is_number(self.smoothing) and self.smoothing > 0.0):
-            raise ValueError(f"smoothing must be a positive number, got {self.smoothing!r}.")
-        self._check_penalty()
+        self._check_options()
         rows, rng = self._rows(X, reset=True), generator_from(self.random_state)
         costs = self._costs(rows)
-        first = Start(None if self.init == "mean" else int(rng.integers(costs.n_objects)))
+        first = self._first(costs.n_objects, rng)
         different = partial(n_distinct_rows, rows.astype(float), self.n_clusters_hint or 1)
         self.penalty_, end = self._found(costs, first, different, rng)
         self._keep(costs, end)
@@ -117,6 +114,19 @@ class BinaryMeans(PenalisedMeans):
         """The cluster in which each row costs least (n,)."""
         check_is_fitted(self)
         return self._costs(self._rows(X, reset=False)).cheapest(self._clusters_)[0]
+
+    def _check_options(self) -> None:
+        choose("init", self.init, dict.fromkeys(INITS))
+        if not (is_number(self.smoothing) and self.smoothing > 0.0):
+            raise ValueError(f"smoothing must be a positive number, got {self.smoothing!r}.")
+        self._check_penalty()
+
+    def _read_costs(self, X: Any) -> SelectedColumns:
+        self._check_options()
+        return self._costs(self._rows(X, reset=True))
+
+    def _first(self, n_objects: int, rng: np.random.Generator) -> Start:
+        return Start(None if self.init == "mean" else int(rng.integers(n_objects)))
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray:
         with printable_errors():

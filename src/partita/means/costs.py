@@ -22,6 +22,10 @@ class Costs(ABC, Generic[Clusters]):
         """The same objects where a cluster costs something else."""
 
     @abstractmethod
+    def taken(self, objects: np.ndarray) -> "Costs[Clusters]":
+        """Some of the objects, (m,) their numbers; what all of them have taught stays."""
+
+    @abstractmethod
     def best_for(self, objects: np.ndarray, beside: Clusters | None = None) -> Clusters:
         """The one cluster of least total cost for some objects, (m,) their numbers, beside those that are there."""
 

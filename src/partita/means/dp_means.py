@@ -116,7 +116,7 @@ class DPMeans(PenalisedMeans):
         if self.penalty == "auto" and self.n_clusters_hint is None:
             self.penalty_, end = self._settled(costs, standing_out(x, rng))
         else:
-            starts = [self._start(x.shape[0], i, rng) for i in range(self.n_init)]
+            starts = self._starts(x.shape[0], rng)
             self.penalty_, end = self._told(costs, starts) if self.penalty != "auto" else self._hinted(costs, x, starts)
         self._keep(end)
         return self
@@ -161,6 +161,13 @@ class DPMeans(PenalisedMeans):
     def _check_options(self) -> None:
         choose("init", self.init, dict.fromkeys(INITS))
         self._check_penalty()
+
+    def _read_costs(self, X: Any) -> SquaredDistances:
+        self._check_options()
+        return SquaredDistances(numbers(self, X, reset=True), 0.0)
+
+    def _starts(self, n_objects: int, rng: np.random.Generator) -> list[Start]:
+        return [self._start(n_objects, i, rng) for i in range(self.n_init)]
 
     def _start(self, n: int, number: int, rng: np.random.Generator) -> Start:
         """The first as the options say; others from random objects."""

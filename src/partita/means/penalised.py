@@ -1,18 +1,21 @@
 """What estimators share whose clusters cost a penalty: their options, and how the penalty is found."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from partita.means.costs import Costs
 from partita.means.descent import Descent, descend
 from partita.means.penalties import farthest_first, penalty_for
+from partita.means.penalty_path import PenaltyPath, path_along
 from partita.means.subspaces import SelectedColumns, random_clusters
-from partita.parameters import is_number, whole_number
+from partita.parameters import generator_from, is_number, whole_number
+from partita.places.here import Here
 from partita.wording import count_of
 
 MOST_CLUSTERS = 30
@@ -42,9 +45,58 @@ class PenalisedMeans(ClusterMixin, BaseEstimator):
     n_clusters_hint: int | None
     n_init: int
     max_iter: int
+    random_state: Any
+    n_jobs: int | None = None
     penalty_: float
     objective_: float
     n_clusters_: int
+
+    def penalty_path(self, X: Any, penalties: Any = None, *, n_repeats: int = 5) -> PenaltyPath:
+        """How many clusters come out along penalties, at what objective, and how stable they are.
+
+        Every penalty is fitted as `fit` does it with that ``penalty``, and then two halves of the rows ``n_repeats``
+        times, of at most 10 000 rows. So the cost is that of ``n_repeats`` + 1 fits for every penalty, and a few to
+        find the range. The estimator stays as it is.
+
+        Parameters
+        ----------
+        X : as `fit` takes it
+        penalties : array-like, optional
+            By default twenty in equal ratios, from what opens the 30th cluster by farthest-first (Kulis and Jordan
+            2012) to one that leaves a single cluster.
+        n_repeats : int
+            Pairs of halves that ``stability`` is the mean of; 0 leaves it nan.
+
+        Returns
+        -------
+        PenaltyPath
+            ``penalties``, ``n_clusters``, ``objective`` and ``stability``; `partita.plots.penalty_path` draws it.
+        """
+        whole_number("n_repeats", n_repeats, 0)
+        reader, rng = clone(self), generator_from(self.random_state)
+        costs = reader._read_costs(X).with_penalty(0.0)
+
+        def fit_of(n_objects: int) -> Callable[[Costs[Any]], Descent[Any]]:
+            starts = reader._starts(n_objects, rng)
+            return lambda told: reader._best(told, starts)
+
+        return path_along(costs, penalties, fit_of, n_repeats, rng)
+
+    @abstractmethod
+    def _read_costs(self, X: Any) -> Costs[Any]:
+        """What the rows of a table to be fitted cost; options that are none, and rows, are refused as `fit` does."""
+
+    def _first(self, n_objects: int, rng: np.random.Generator) -> Start:
+        """Where the first start begins."""
+        return Start(None)
+
+    def _starts(self, n_objects: int, rng: np.random.Generator) -> list[Start]:
+        """Where all starts begin at a penalty that is told."""
+        return [self._first(n_objects, rng), *self._others(n_objects, rng)]
+
+    def _others(self, n_objects: int, rng: np.random.Generator) -> list[Start]:
+        """The starts after the first, at random objects."""
+        return [Start(int(rng.integers(n_objects))) for _ in range(self.n_init - 1)]
 
     def _check_penalty(self) -> None:
         whole_number("n_init", self.n_init, 1)
@@ -64,16 +116,25 @@ class PenalisedMeans(ClusterMixin, BaseEstimator):
         The first start is bisected where a number is wanted, and the others are random labels.
         """
         if self.penalty != "auto":
-            others = [Start(int(rng.integers(costs.n_objects))) for _ in range(self.n_init - 1)]
-            return self._told(costs, [first, *others])
+            return self._told(costs, [first, *self._others(costs.n_objects, rng)])
         wanted = self.n_clusters_hint
         if wanted is None:
             return self._by_classification(costs, rng)
         refuse_more_than(n_different(), wanted, costs.n_objects)
-        ends = [self._bisected(costs, first, wanted)]
-        for _ in range(self.n_init - 1):
-            ends.append(self._settled(costs, random_clusters(self._opening(costs), wanted, rng)))
-        return self._nearest(ends, wanted)
+        others = self._random(costs, wanted, self.n_init - 1, rng)
+
+        def end(start: Any) -> End:
+            return self._bisected(costs, first, wanted) if start is first else self._settled(costs, start)
+
+        return self._nearest(self._each(end, [first, *others]), wanted)
+
+    def _each(self, function: Callable[[Any], Any], starts: Sequence[Any]) -> list[Any]:
+        """Where every start ends, in their order; nothing random is left to draw."""
+        return Here(self.n_jobs).map(function, starts)
+
+    def _random(self, costs: SelectedColumns, n_clusters: int, n: int, rng: np.random.Generator) -> list[Any]:
+        """The clusters of random labels, n times."""
+        return [random_clusters(self._opening(costs), n_clusters, rng) for _ in range(n)]
 
     def _opening(self, costs: SelectedColumns) -> SelectedColumns:
         """The costs by which random labels become clusters."""
@@ -94,23 +155,26 @@ class PenalisedMeans(ClusterMixin, BaseEstimator):
     def _told(self, costs: Costs, starts: Sequence[Start]) -> End:
         """The start of the least objective."""
         penalty = checked_penalty(self.penalty)
-        ends = [self._descent(costs.with_penalty(penalty), start) for start in starts]
-        return penalty, min(ends, key=lambda end: end.path[-1])
+        return penalty, self._best(costs.with_penalty(penalty), starts)
+
+    def _best(self, costs: Costs, starts: Sequence[Start]) -> Descent[Any]:
+        """The descent of the least objective."""
+        return min(self._each(lambda start: self._descent(costs, start), starts), key=lambda end: end.path[-1])
 
     def _bisected(self, costs: Costs, start: Start, wanted: int) -> End:
         path = farthest_first(costs.with_penalty(0.0), start.clusters(costs), wanted)
-        guess = path[-1] if path.size else 1.0  # where all rows are equal any penalty does
+        guess = float(path[-1]) if path.size else 1.0  # where all rows are equal any penalty does
         return penalty_for(wanted, guess, lambda penalty: self._descent(costs.with_penalty(penalty), start))
 
     def _by_classification(self, costs: SelectedColumns, rng: np.random.Generator) -> End:
         """The clusters of the least integrated classification likelihood, each number of them from random labels."""
-        best, least, since = self._settled(costs, random_clusters(self._opening(costs), 1, rng)), np.inf, 0
+        best, least, since = self._settled(costs, self._random(costs, 1, 1, rng)[0]), np.inf, 0
         for n_clusters in range(1, min(MOST_CLUSTERS, costs.n_objects) + 1):
-            for _ in range(self.n_init if n_clusters > 1 else 1):
-                found = self._settled(costs, random_clusters(self._opening(costs), n_clusters, rng))
-                cost = costs.classification_cost(found[1].labels, found[1].clusters)
+            starts = self._random(costs, n_clusters, self.n_init if n_clusters > 1 else 1, rng)
+            for end in self._each(lambda start: self._settled(costs, start), starts):
+                cost = costs.classification_cost(end[1].labels, end[1].clusters)
                 if cost < least:
-                    best, least, since = found, cost, -1
+                    best, least, since = end, cost, -1
             since += 1
             if since >= PATIENCE:
                 break

@@ -24,6 +24,10 @@ class SquaredDistances(Costs[np.ndarray]):
         other._rows, other.n_objects, other.penalty = self._rows, self.n_objects, penalty
         return other
 
+    def taken(self, objects: np.ndarray) -> "SquaredDistances":
+        """Some of the rows."""
+        return SquaredDistances(self._rows.x[objects], self.penalty)
+
     def best_for(self, objects: np.ndarray, beside: np.ndarray | None = None) -> np.ndarray:
         """Their mean."""
         return self._rows.mean(objects)

@@ -74,6 +74,10 @@ class SelectedColumns(Costs[Subspaces]):
         """The same rows, columns chosen by another rule."""
         return self._with(choice=choice)
 
+    def taken(self, objects: np.ndarray) -> "SelectedColumns":
+        """Some of the rows, with the priors of all."""
+        return self.of_rows(self.blocks[0].cells[objects], self.blocks[1].codes[objects])
+
     def of_rows(self, cells: np.ndarray, codes: np.ndarray) -> "SelectedColumns":
         """Other rows, with the priors of these."""
         numbers, categories = self.blocks
