@@ -12,8 +12,9 @@ from partita.consensus import add_label_noise, drop_labels
 from partita.kernels.compiling import Entry
 from partita.priors import DirichletProcess
 
-ROOMS = ("partita", "partita.consensus", "partita.engines", "partita.families", "partita.metrics", "partita.plots",
-         "partita.posterior", "partita.priors", "partita.spectral", "partita.table")  # fmt: skip
+ROOMS = ("partita", "partita.consensus", "partita.engines", "partita.families", "partita.means", "partita.metrics",
+         "partita.plots", "partita.posterior", "partita.priors", "partita.selection", "partita.spectral",
+         "partita.table")  # fmt: skip
 GENERATOR_NAMES = {"rng", "seed", "generator", "random", "random_state"}
 
 

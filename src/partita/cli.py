@@ -10,7 +10,7 @@ from partita.running.interruptions import hear_no_more, hear_once
 
 # They are named in this order.
 # isort: off
-from partita.runs import cluster, consensus, predict, explain, summarize, demo  # noqa: F401
+from partita.runs import cluster, select, consensus, predict, explain, summarize, demo  # noqa: F401
 
 # isort: on
 from partita.runs.command import COMMANDS

@@ -5,11 +5,11 @@ from importlib import import_module
 from typing import Any
 
 from partita.files.container import building_from, read_container
-from partita.files.layouts import CONSENSUS, MIXTURE, POSTERIOR, options_of_earlier_files
+from partita.files.layouts import CONSENSUS, CRAFT, MIXTURE, POSTERIOR, options_of_earlier_files
 from partita.posterior import Posterior
 from partita.table_estimator import SAVED
 
-_HOMES = {MIXTURE.kind: "partita.bayesian_mixture", CONSENSUS.kind: "partita.consensus"}
+_HOMES = {MIXTURE.kind: "partita.bayesian_mixture", CONSENSUS.kind: "partita.consensus", CRAFT.kind: "partita.means"}
 """Where the estimators of this package are, by the kind of their files; those of others are known once imported."""
 
 
@@ -30,7 +30,9 @@ def load(path: str | os.PathLike) -> Any:
     >>> load(path).n_draws
     2
     """
-    header, arrays = read_container(path, POSTERIOR, MIXTURE, CONSENSUS, *(kind._layout for kind in SAVED.values()))
+    header, arrays = read_container(
+        path, POSTERIOR, MIXTURE, CONSENSUS, CRAFT, *(kind._layout for kind in SAVED.values())
+    )
     with building_from(path):
         if header["kind"] == POSTERIOR.kind:
             return Posterior.from_container(header, arrays)

@@ -122,7 +122,10 @@ def test_a_folder_that_is_no_run(partita, tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("size,colour\n10,red\n")
     for folder, words in (
-        (tmp_path / "none", "does not exist: RUN is the folder that 'partita cluster' or 'partita consensus' wrote"),
+        (
+            tmp_path / "none",
+            "does not exist: RUN is the folder that 'partita cluster', 'partita select' or 'partita consensus' wrote",
+        ),
         (new, "is a file, not a folder"),
         (tmp_path, "has no manifest.json: RUN is the folder"),
     ):

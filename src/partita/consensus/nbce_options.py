@@ -1,6 +1,6 @@
 """What the options of `NBCE` mean: its prior and its family, with what is learned and what is fixed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from sklearn.base import clone
@@ -50,14 +50,14 @@ def consensus_prior(prior: Any, n_components: Any, concentration: Any, learned: 
     return prior
 
 
-def few_beforehand(n_labels: Sequence[int]) -> tuple[float, ...]:
+def few_beforehand(n_labels: Iterable[int]) -> tuple[float, ...]:
     """The pseudocounts of base clusterings with so many labels, where none is told.
 
     A pseudocount of 1 says that a cluster holds J objects of every base clustering beforehand, one of each label. Where
     J is large that is more than small clusters have, which then cost more than they tell, and less so the more votes
     there are. With at most four objects beforehand, clusters of any size are found by the same votes.
     """
-    return tuple(min(1.0, BEFOREHAND / max(n, 1)) for n in n_labels)
+    return tuple(min(1.0, BEFOREHAND / max(int(n), 1)) for n in n_labels)
 
 
 def consensus_family(pseudocount: Any, learned: tuple[str, ...]) -> Categorical:

@@ -316,6 +316,48 @@ CONSENSUS = Layout(
     named_by="models",
 )
 
+CRAFT = Layout(
+    kind="craft",
+    fields=(
+        Field("arrays", "an object: the SHA-256 of every array by its name", _are_digests),
+        *estimator_fields("craft"),
+        Field(
+            "craft.penalty",
+            "a positive number: `penalty_`, what a cluster costs",
+            lambda value: _is_number(value) and value > 0,
+        ),
+    ),
+    members=(
+        *TABLE_MEMBERS,
+        Member(
+            "clusters/chosen",
+            ("int8",),
+            ("cluster", "used column"),
+            "1 where a cluster has chosen a column; numeric columns before categorical ones",
+            least=0,
+            most=1,
+        ),
+        Member("clusters/means", ("float64",), ("cluster", "numeric column"), "means, in standard units"),
+        Member(
+            "clusters/variances", ("float64",), ("cluster", "numeric column"), "variances, in standard units", least=0
+        ),
+        Member(
+            "clusters/costs",
+            ("float64",),
+            ("cluster", "category"),
+            "what a cell of every category costs, those of the first column first: minus the log of its share, or half "
+            "its squared distance",
+            least=0,
+        ),
+        Member("background/means", ("float64",), ("numeric column",), "means of the background"),
+        Member("background/variances", ("float64",), ("numeric column",), "variances of the background", least=0),
+        Member("background/costs", ("float64",), ("category",), "what a cell of every category costs there", least=0),
+        Member("labels", ("int64",), ("object",), "`labels_`", least=0, below="cluster"),
+        Member("path", ("float64",), ("iteration",), "`objective_path_`"),
+    ),
+    named_by="",
+)
+
 _OF_EARLIER_FILES: dict[str, dict[str, Any]] = {"NBCE": {"votes": "all"}}
 
 

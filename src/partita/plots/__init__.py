@@ -13,8 +13,10 @@ from partita.plots.hierarchy import HierarchyData, hierarchy, hierarchy_data
 from partita.plots.n_clusters import NClustersData, n_clusters, n_clusters_data
 from partita.plots.objective_path import ObjectivePathData, objective_path, objective_path_data
 from partita.plots.partition_cost import CostCurve, partition_cost, partition_cost_data
+from partita.plots.penalty_path import penalty_path
 from partita.plots.random_measure import RandomMeasureData, random_measure, random_measure_data
 from partita.plots.restaurant import RestaurantData, restaurant, restaurant_data
+from partita.plots.selected import SelectedData, selected, selected_data
 from partita.plots.sparse_share import SparseShareData, sparse_share, sparse_share_data
 from partita.plots.stick_breaking import StickBreakingData, stick_breaking, stick_breaking_data
 from partita.plots.votes import VotesData, votes, votes_data
@@ -35,6 +37,7 @@ __all__ = [
     "ObjectivePathData",
     "RandomMeasureData",
     "RestaurantData",
+    "SelectedData",
     "SparseShareData",
     "StickBreakingData",
     "VotesData",
@@ -64,10 +67,13 @@ __all__ = [
     "objective_path_data",
     "partition_cost",
     "partition_cost_data",
+    "penalty_path",
     "random_measure",
     "random_measure_data",
     "restaurant",
     "restaurant_data",
+    "selected",
+    "selected_data",
     "sparse_share",
     "sparse_share_data",
     "stick_breaking",

@@ -24,13 +24,14 @@ def draw_blocks(ax: "Axes", boundaries: np.ndarray, names: Sequence[str], sizes:
     starts, widths = boundaries[:-1], np.diff(boundaries)
     for start, width in zip(starts, widths):
         ax.add_patch(Rectangle((start, start), width, width, fill=False, edgecolor="0.35", linewidth=0.8))
-    ax.set_yticks(starts + widths / 2, list(map(_words, names, sizes, widths / boundaries[-1])))
+    ax.set_yticks(starts + widths / 2, list(map(block_words, names, sizes, widths / boundaries[-1])))
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
 
 
-def _words(name: str, size: int, share: float) -> str:
+def block_words(name: str, size: int, share: float) -> str:
+    """What there is room for beside a cluster with such a share of the lines."""
     if share < NARROWEST_NAMED:
         return ""
     return f"group {name}\n{rows_in_words(size)}" if share >= NARROWEST_SIZED else f"group {name}"

@@ -12,11 +12,11 @@ NOT_KNOWN = "0.8"
 """Grey for what no draw says."""
 
 
-def axes_or_new(ax: "Axes | None", *, height: float = 4.0) -> "Axes":
-    """The given axes, or those of a new figure of 6.4 inch x ``height`` that belongs to no window."""
+def axes_or_new(ax: "Axes | None", *, width: float = 6.4, height: float = 4.0) -> "Axes":
+    """The given axes, or those of a new figure of ``width`` x ``height`` inches that belongs to no window."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(6.4, height), dpi=150, layout="constrained").subplots() if ax is None else ax
+    return Figure(figsize=(width, height), dpi=150, layout="constrained").subplots() if ax is None else ax
 
 
 def say_title(ax: "Axes", title: str) -> None:

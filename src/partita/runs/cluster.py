@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from partita.runs import options
 from partita.runs.command import carry_out_words, command
 from partita.runs.console import collecting
-from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, set_aside
+from partita.runs.fits import MOST_COMPONENTS, Fit, FitRequest, Input, read_columns
 from partita.runs.section import LABELS, MODEL, PICTURE, SUMMARY, Section
 
 if TYPE_CHECKING:
@@ -141,28 +141,11 @@ class ClusterRequest(FitRequest):
 
     def read(self) -> Input:
         """Read the file, learn its columns, and check the options of the model."""
-        from partita.table import Origin, Table, read_file
-        from partita.table.column_keys import refuse_strange_keys
+        from partita.table import Origin, Table
 
-        missing = options.missing_of(self.missing)
         with collecting() as said:
-            frame = read_file(
-                self.table,
-                column_types=self.types,
-                missing=missing,
-                text=() if self.id is None else (self.id,),
-                max_unpacked=self.max_unpacked,
-            )
-            refuse_strange_keys("--types", self.types, frame.column_names, table="the table")
-            refuse_strange_keys("--missing", missing, frame.column_names, table="the table")
-            kept, ids = set_aside(frame, self.id, self.ignore)
-            names = kept.column_names
-            table = Table.read(
-                kept,
-                column_types=_of(names, self.types),
-                guess_types=self.guess_types,
-                missing=_of(names, missing),
-            )
+            frame, ids, types, missing = read_columns(self)
+            table = Table.read(frame, column_types=types, guess_types=self.guess_types, missing=missing)
         model = self.mixture_for(table.n_rows, int(table.empty_rows.sum()))
         return Input(self, replace(table, origin=Origin()), ids, said, model)
 
@@ -254,10 +237,3 @@ class ClusterRequest(FitRequest):
                 dropped=list(schema.dropped),
             ),
         ]
-
-
-def _of(names: list[str], content: Mapping[Any, Any]) -> dict[Any, Any]:
-    """What an option says of these columns, or of all."""
-    from partita.table.column_keys import columns_meant
-
-    return {key: value for key, value in content.items() if key is None or columns_meant(key, names)}

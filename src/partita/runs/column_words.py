@@ -152,9 +152,9 @@ def _facts(model: Mixture, everywhere: dict[tuple[str, str], Any]) -> list[list[
     for k, column, kind, category, n_observed, mean, share, relevance in zip(*(profile[name] for name in names)):
         if kind == "categorical":
             whole = everywhere[column, str(category)]
-            gap, words = share - whole, f"{short(column)} = {_level(category)} {share:.0%} ({whole:.0%})"
+            gap, words = share - whole, f"{short(column)} = {level_words(category)} {share:.0%} ({whole:.0%})"
         else:
-            gap, words = 0.0, f"{short(column)} {_number(mean)} ({_number(everywhere[column, ''])})"
+            gap, words = 0.0, f"{short(column)} {number_words(mean)} ({number_words(everywhere[column, ''])})"
         if relevance < LEAST_RELEVANCE or n_observed == 0:
             continue
         if column not in chosen[k] or gap > chosen[k][column][1]:
@@ -184,7 +184,7 @@ def _overall(table: Table) -> dict[tuple[str, str], Any]:
     return whole
 
 
-def _level(category: str) -> str:
+def level_words(category: str) -> str:
     """A category in few characters; thirds and other long fractions with six digits."""
     if not LONG_FRACTION.fullmatch(category):
         return short(category)
@@ -208,8 +208,9 @@ def _scale_words(column: Column) -> str:
     return f"{column.scale:.3g}{' ' + column.unit if column.unit else ''}"
 
 
-def _number(value: float | str) -> str:
-    if isinstance(value, str):  # a date
+def number_words(value: float | str) -> str:
+    """A number with three digits, or all before the point; a date is text already."""
+    if isinstance(value, str):
         return value
     return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
 

@@ -9,7 +9,7 @@ from partita.runs.section import ESTIMATOR, MODEL, SUMMARY
 from partita.saving import load
 from partita.table_estimator import TableEstimator
 
-_RUN = "RUN is the folder that 'partita cluster' or 'partita consensus' wrote."
+_RUN = "RUN is the folder that 'partita cluster', 'partita select' or 'partita consensus' wrote."
 _AGAIN = "make the folder again."
 _MOST_BYTES = 1 << 26  # of a summary
 
@@ -25,7 +25,7 @@ class EarlierRun:
     paths : list of Path
         Its files.
     model : fitted estimator
-        `Mixture`, `NBCE` or another method of consensus, which need not have answers about new rows.
+        `Mixture`, `CRAFT`, `NBCE` or another method of consensus, which need not have answers about new rows.
     request : dict
         The columns that were set aside when it was made: ``id`` and ``ignore``.
     """
@@ -46,11 +46,14 @@ class EarlierRun:
 
         if hasattr(self.model, answer):
             return
-        others = sorted(name for name, kind in METHODS.items() if hasattr(kind, answer))
-        also = f", or with --method {' or '.join(others)}," if others else ""
+        other = "'partita cluster'"
+        if type(self.model) in METHODS.values():
+            others = sorted(name for name, kind in METHODS.items() if hasattr(kind, answer))
+            also = f", or with --method {' or '.join(others)}," if others else ""
+            other = f"{self.command!r} without --method{also}"
         raise ValueError(
-            f"{str(self.paths[0].parent)!r} is a run of {type(self.model).__name__}, which {words}: a run of "
-            f"{self.command!r} without --method{also} does."
+            f"{str(self.paths[0].parent)!r} is a run of {type(self.model).__name__}, which {words}: a run of {other} "
+            "does."
         )
 
 
@@ -60,7 +63,7 @@ def open_run(run: Path) -> EarlierRun:
     Raises
     ------
     OSError, ValueError
-        With a sentence, when the folder is not one that ``partita cluster`` or ``partita consensus`` wrote.
+        With a sentence, when the folder is not one that ``partita cluster``, ``select`` or ``consensus`` wrote.
     """
     if not run.is_dir():
         what = "is a file, not a folder" if run.exists() else "does not exist"

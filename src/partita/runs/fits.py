@@ -3,10 +3,11 @@
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from partita.runs import options
 from partita.runs.command import Request, Tell
 from partita.runs.console import collecting
 
@@ -150,6 +151,44 @@ def _runs(engine: "Engine", prior: type["Prior"]) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Columns(NamedTuple):
+    """The columns of a file that are clustered by, the cells of the one that names the rows, and what was told of both.
+
+    ``types`` and ``missing`` are those of the columns that are left.
+    """
+
+    frame: "pa.Table"
+    ids: list[Any] | None
+    types: dict[Any, Any]
+    missing: dict[Any, Any]
+
+
+def read_columns(request: Any) -> Columns:
+    """Read the file of a request: its ``table``, by ``types``, ``missing``, ``ignore``, ``id`` and ``max_unpacked``."""
+    from partita.table import read_file
+    from partita.table.column_keys import refuse_strange_keys
+
+    missing = options.missing_of(request.missing)
+    frame = read_file(
+        request.table,
+        column_types=request.types,
+        missing=missing,
+        text=() if request.id is None else (request.id,),
+        max_unpacked=request.max_unpacked,
+    )
+    refuse_strange_keys("--types", request.types, frame.column_names, table="the table")
+    refuse_strange_keys("--missing", missing, frame.column_names, table="the table")
+    kept, ids = set_aside(frame, request.id, request.ignore)
+    return Columns(kept, ids, *(_of(kept.column_names, told) for told in (request.types, missing)))
+
+
+def _of(names: list[str], content: Mapping[Any, Any]) -> dict[Any, Any]:
+    """What an option says of these columns, or of all."""
+    from partita.table.column_keys import columns_meant
+
+    return {key: value for key, value in content.items() if key is None or columns_meant(key, names)}
 
 
 def set_aside(frame: "pa.Table", id: str | None, ignore: Iterable[str]) -> "tuple[pa.Table, list[Any] | None]":

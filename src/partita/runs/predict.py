@@ -21,7 +21,9 @@ NOVEL = 0.5
 
 @command
 def predict(
-    run: Annotated[Path, typer.Argument(help="Folder that 'partita cluster' or 'partita consensus' wrote.")],
+    run: Annotated[
+        Path, typer.Argument(help="Folder that 'partita cluster', 'partita select' or 'partita consensus' wrote.")
+    ],
     table: Annotated[Path, typer.Argument(help="CSV or Parquet with the same columns.")],
     out: Annotated[
         Path | None, typer.Option(help="CSV file for the results; default: predictions.csv in the run's folder.")
@@ -40,7 +42,8 @@ def predict(
     """Label rows never seen by the groups of an earlier run.
 
     Columns that the run did not see are ignored. Writes id or row number, label, its probability, runner-up and
-    novelty: the probability that a row belongs to a group that the run did not see.
+    novelty: the probability that a row belongs to a group that the run did not see; of a run of 'partita select' the
+    label alone.
     """
     with refusing():
         from partita.runs.earlier import open_run
@@ -85,7 +88,7 @@ class PredictRequest(Request):
         from partita.table import read_file
         from partita.table.unseen import checked_unseen
 
-        self.run.refuse_without("predict_proba", "places no new objects")
+        self.run.refuse_without("predict", "places no new objects")
         id, model = self.run.request["id"], self.run.model
         if self.unseen is not None:
             model.unseen = checked_unseen(self.unseen, "--unseen")
@@ -101,7 +104,8 @@ class PredictRequest(Request):
     def compute(self, given: NewRows, tell: Tell | None = None) -> tuple[dict[str, Any], list[str]]:
         """Label, its probability given the groups of the run, runner-up and novelty of every row, by column.
 
-        Novelty is that of a model which knows that there are groups it did not see.
+        Novelty is that of a model which knows that there are groups it did not see; of one without probabilities there
+        are labels alone.
         """
         import numpy as np
 
@@ -110,14 +114,13 @@ class PredictRequest(Request):
         from partita.runs.labels import row_names
 
         model, (rows, name, ids, said) = self.run.model, given
-        probabilities = model.predict_proba(rows)
+        probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
         knows_all = not hasattr(model, "novelty")
-        labels = model.predict(rows) if knows_all else probabilities.argmax(axis=1)
-        columns = row_names(ids, name, len(labels)) | {
-            "label": labels,
-            "probability": np.round(probabilities[np.arange(labels.size), labels], DIGITS),
-            "runner_up": runners_up(labels, probabilities),
-        }
+        labels = model.predict(rows) if knows_all or probabilities is None else probabilities.argmax(axis=1)
+        columns: dict[str, Any] = row_names(ids, name, len(labels)) | {"label": labels}
+        if probabilities is not None:
+            columns["probability"] = np.round(probabilities[np.arange(labels.size), labels], DIGITS)
+            columns["runner_up"] = runners_up(labels, probabilities)
         if not knows_all:
             columns["novelty"] = np.round(model.novelty(rows), DIGITS)
         return columns | ({"empty": rows.empty_rows} if rows.empty_rows.any() else {}), said
@@ -128,13 +131,12 @@ class PredictRequest(Request):
         from partita.wording import count_of
 
         columns, said = answer
-        labels, sure, novelty = columns["label"], columns["probability"], columns.get("novelty")
+        labels, sure, novelty = columns["label"], columns.get("probability"), columns.get("novelty")
         sizes = sorted(Counter(labels.tolist()).items())
-        words = [
-            f"{count_of(len(labels), 'row')}: {', '.join(f'{size} in group {k}' for k, size in sizes)}.",
-            f"{int((sure >= CONFIDENT).sum())} of {len(labels)} rows belong to their group with probability {CONFIDENT}"
-            " or more.",
-        ]
+        words = [f"{count_of(len(labels), 'row')}: {', '.join(f'{size} in group {k}' for k, size in sizes)}."]
+        if sure is not None:
+            n_sure = int((sure >= CONFIDENT).sum())
+            words.append(f"{n_sure} of {len(labels)} rows belong to their group with probability {CONFIDENT} or more.")
         n_novel = 0 if novelty is None else int((novelty >= NOVEL).sum())
         if n_novel:
             words.append(
