@@ -13,7 +13,7 @@ from partita.kernels.label_pairs import count_pairs
 from partita.parameters import is_number
 from partita.wording import count_of
 
-TOLD = 2.5
+TOLD = 2.0
 """How often over the votes tell an object's cluster. Chosen by ``python -m benchmarks.votes``."""
 
 LEAST = 0.001
@@ -64,18 +64,18 @@ def telling(codes: np.ndarray) -> np.ndarray:
 
 
 def effective_votes(shared: float, n_members: int, labelled: float = 1.0) -> float:
-    """The number of votes of so many members that share this much and label this share of objects, min(M, 2.5 / (s o)).
+    """The number of votes of so many members that share this much and label this share of objects, min(M, 2 / (s o)).
 
     What members share of their information is what they have in common: the cluster of an object, and mistakes that
-    they make alike. The labels do not tell these two apart. A vote tells a share s of the cluster, so that 2.5 / s
-    votes tell it two and a half times over, which is enough to be sure; all that more of them could add are the
-    mistakes. The less members share, the more of them count; and the fewer objects each of them labels, since an object
-    hears only those that label it.
+    they make alike. The labels do not tell these two apart. A vote tells a share s of the cluster, so that 2 / s votes
+    tell it twice over, which is enough to be sure; all that more of them could add are the mistakes. The less members
+    share, the more of them count; and the fewer objects each of them labels, since an object hears only those that
+    label it.
 
     Examples
     --------
     >>> effective_votes(0.5, 30), effective_votes(0.05, 30)
-    (5.0, 30.0)
+    (4.0, 30.0)
     """
     told = shared * labelled
     return float(min(n_members, TOLD / told)) if told > 0.0 else float(n_members)
