@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from partita.engines.outcome import Outcome
 from partita.model.explanation import Explanation, explain, read_row
 from partita.model.grouping import Grouping
+from partita.model.inclusion import inclusion
 from partita.model.model import Model
 from partita.model.predictive import Clusters, log_posterior_predictive, simulate_prior
 from partita.model.profile import cluster_means, profile
@@ -159,6 +160,16 @@ class MixtureAnswers(TableEstimator):
             columns = profile(self._model, self._clusters.joined(self._groups()), self.labels_)
             self._profile = (self._clusters, columns)
         return self._model.table.frame_like(columns, index=range(columns["cluster"].size))
+
+    @property
+    def inclusion_(self) -> np.ndarray:
+        """Posterior probability (n_clusters_, n_columns) that each cluster selects each column of X, in its order.
+
+        Of ``family=Selective(...)``: exact given ``labels_``, with what is learned at its average over the draws. 0 of
+        a constant column. A column that was read in two parts counts as selected where one of them is.
+        """
+        check_is_fitted(self)
+        return inclusion(self._model, self._clusters.joined(self._groups()))
 
     @property
     def cluster_centers_(self) -> np.ndarray:

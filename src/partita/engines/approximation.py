@@ -55,6 +55,7 @@ class Approximator(Climber):
 
     def fit(self, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
         """The best of ``n_init`` starts."""
+        self.check_likelihood(model)
         taught = model.taught()
         atoms, atom = taught.collapsed() if self.shares_rows else (taught, np.arange(taught.table.n_rows))
         [climbs] = climb_all(self, [atoms], [seed.spawn(self.n_init)], plan)

@@ -56,6 +56,13 @@ class Climber(Engine):
         if self.draws is not None:
             whole_number(f"{kind}(draws=...)", self.draws, 1, also="None")
 
+    def check_likelihood(self, model: Model) -> None:
+        """Refuse a family that can be sampled alone."""
+        if model.likelihood.only_sampled:
+            raise ValueError(
+                f"{model.likelihood.only_sampled}, which {type(self).__name__} cannot do: pass engine='gibbs'."
+            )
+
     def n_draws(self, plan: Plan) -> int | str:
         """How many partitions are drawn from the responsibilities, when they are asked for."""
         return plan.draws if self.draws is None else self.draws

@@ -40,6 +40,7 @@ class Top(NamedTuple):
 
 def maximize(engine: "EM", model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
     """Run EM from ``n_init`` starts for every number of components that the prior names."""
+    engine.check_likelihood(model)
     taught, priors = model.taught(), engine.priors(model.prior)
     for prior in priors:
         _require_rows(taught, prior.n_components)

@@ -117,6 +117,8 @@ class Conjugate(ABC):
     columns: np.ndarray
     #: How often a row counts in the likelihood; in the prior it counts once.
     power: float = 1.0
+    #: Why engines that raise a bound or a density cannot run it; nothing where they can.
+    only_sampled: str = ""
     #: How often columns count as evidence of who is together, of blocks of columns that do not count once.
     column_weights: tuple[float, ...] = ()
 
@@ -160,6 +162,15 @@ class Conjugate(ABC):
     @abstractmethod
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Log marginal likelihood (K,) of the rows behind each row of ``stats``."""
+
+    def log_marginal_by_column(self, stats: np.ndarray) -> np.ndarray:
+        """Terms (K, d) of ``log_marginal``, where columns are independent."""
+        raise self._lacks("log_marginal_by_column", "Selective")
+
+    @property
+    def column_of_stats(self) -> np.ndarray:
+        """Which column each of the statistics (S,) is of, where columns are independent."""
+        raise self._lacks("column_of_stats", "Selective")
 
     @abstractmethod
     def sample_params(self, rng: np.random.Generator, stats: np.ndarray) -> Any:

@@ -149,11 +149,21 @@ class DirichletCategorical(Conjugate):
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Dirichlet-multinomial marginal of the sequence of categories."""
+        return DirichletCategorical.log_marginal_by_column(self, stats).sum(axis=1)
+
+    def log_marginal_by_column(self, stats: np.ndarray) -> np.ndarray:
+        """Dirichlet-multinomial marginals, column by column."""
         if self.pseudocount.size == 0:
-            return np.zeros(stats.shape[0])
-        observed = np.add.reduceat(stats, self.offset[:-1], axis=1)
+            return np.zeros((stats.shape[0], 0))
+        starts = self.offset[:-1]
         levels = log_rising(np.repeat(self.pseudocount, self.n_levels), stats)
-        return levels.sum(axis=1) - log_rising(self.pseudocount * self.n_levels, observed).sum(axis=1)
+        observed = np.add.reduceat(stats, starts, axis=1)
+        return np.add.reduceat(levels, starts, axis=1) - log_rising(self.pseudocount * self.n_levels, observed)
+
+    @property
+    def column_of_stats(self) -> np.ndarray:
+        """Categories of one column after the other's."""
+        return np.repeat(np.arange(self.n_levels.size), self.n_levels)
 
     def _dirichlet(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Dirichlet parameter (..., L) of every level, and their sum over the levels of its column."""

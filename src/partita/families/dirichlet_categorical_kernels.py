@@ -11,7 +11,9 @@ from partita.kernels.dispatch import generic, implements
 from partita.kernels.names import (
     add,
     log_marginal,
+    log_marginal_columns,
     log_predictive,
+    log_predictive_columns,
     log_weights,
     refresh,
     second_order,
@@ -184,14 +186,30 @@ def _log_predictive(rows, i, w, state, slot):
     if w == 1 or w == -1:
         product, exponent = category_product(rows, i, state, slot, 0 if w == 1 else 1)
         return w * (np.log(product) + exponent * LOG_2)
-    taken, copies = max(-w, 0), abs(w)
     total = 0.0
     for m in range(rows.position.shape[1]):
+        if rows.position[i, m] >= 0:
+            total += _log_predictive_cell(rows, i, w, state, slot, m)
+    return total
+
+
+@implements(log_predictive_columns, CategoricalState)
+def _log_predictive_columns(rows, i, w, state, slot, start, out):
+    for m in range(rows.position.shape[1]):
         r = rows.position[i, m]
-        if r >= 0:
-            total += log_rising(state.pseudocount[m] + (state.stats[slot, r] - taken), copies)
-            total -= log_rising(state.mass[m] + (state.observed[m, slot] - taken), copies)
-    return total if w > 0 else -total
+        if r >= 0 and w == 1:
+            out[start + m] = np.log(state.numerator[r, slot] * state.inverse_total[m, slot])
+        else:
+            out[start + m] = _log_predictive_cell(rows, i, w, state, slot, m) if r >= 0 else 0.0
+
+
+@inner
+def _log_predictive_cell(rows, i, w, state, slot, m):
+    """Log predictive of ``w`` copies of one cell."""
+    r, taken, copies = rows.position[i, m], max(-w, 0), abs(w)
+    above = log_rising(state.pseudocount[m] + (state.stats[slot, r] - taken), copies)
+    below = log_rising(state.mass[m] + (state.observed[m, slot] - taken), copies)
+    return above - below if w > 0 else below - above
 
 
 @implements(second_order, CategoricalState)
@@ -251,10 +269,21 @@ def refresh_categories(state, slot):
 def _log_marginal(state, slot):
     total = 0.0
     for m in range(state.pseudocount.shape[0]):
-        beta = state.pseudocount[m]
-        for r in range(state.offset[m], state.offset[m + 1]):
-            count = state.stats[slot, r]
-            if count > 0.0:
-                total += log_gamma_ratio(beta, count)
-        total -= log_gamma_ratio(state.mass[m], state.observed[m, slot])
+        total += _log_marginal_column(state, slot, m)
     return total
+
+
+@implements(log_marginal_columns, CategoricalState)
+def _log_marginal_columns(state, slot, start, out):
+    for m in range(state.pseudocount.shape[0]):
+        out[start + m] = _log_marginal_column(state, slot, m)
+
+
+@inner
+def _log_marginal_column(state, slot, m):
+    total = 0.0
+    for r in range(state.offset[m], state.offset[m + 1]):
+        count = state.stats[slot, r]
+        if count > 0.0:
+            total += log_gamma_ratio(state.pseudocount[m], count)
+    return total - log_gamma_ratio(state.mass[m], state.observed[m, slot])

@@ -21,11 +21,14 @@ from partita.families.algebra.terms import independent_terms
 from partita.families.base import Cells, Conjugate, not_negative
 from partita.families.profiles import ColumnProfile, column_profiles, mean_estimate, median_estimate, root
 from partita.kernels.algebra import NO_COPIES, log_rising
+from partita.kernels.compiling import inner
 from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
     log_marginal,
+    log_marginal_columns,
     log_predictive,
+    log_predictive_columns,
     refresh,
 )
 from partita.table import Table
@@ -93,16 +96,24 @@ class GammaPoisson(Conjugate):
         return not_negative(stats)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """Gamma-Poisson marginal."""
+        """Sum over columns."""
+        return self.log_marginal_by_column(stats).sum(axis=1)
+
+    def log_marginal_by_column(self, stats: np.ndarray) -> np.ndarray:
+        """Gamma-Poisson marginals."""
         n, total, factorials = np.split(stats, 3, axis=1)
-        columns = (
+        return (
             gammaln(self.shape + total)
             - gammaln(self.shape)
             + self.shape * np.log(self.rate)
             - (self.shape + total) * np.log(self.rate + n)
             - factorials
         )
-        return columns.sum(axis=1)
+
+    @property
+    def column_of_stats(self) -> np.ndarray:
+        """Weights, sums and log factorials."""
+        return np.tile(np.arange(self.shape.size), 3)
 
     def _predictive(self, stats: np.ndarray) -> NegativeBinomial:
         n, total, _ = np.split(stats, 3, axis=-1)
@@ -199,20 +210,30 @@ def _poisson_logs(rows: CountRows, rates: np.ndarray, log_rates: np.ndarray) -> 
 
 @implements(log_predictive, CountState)
 def _log_predictive(rows, i, w, state, slot):
-    q = state.hyper.shape[1]
     total = 0.0
-    for j in range(q):
-        x = rows.x[i, j]
-        if x < 0:
-            continue
-        a = state.hyper[0, j] + state.stats[slot, q + j]
-        if w == 1 or w == -1:
-            log_after = state.log_rate[slot, 1 + int(w), j]
-        else:
-            log_after = np.log(state.hyper[1, j] + state.stats[slot, j] + w)
-        rising = log_rising(a, w * x) if w > 0 else -log_rising(a + w * x, -w * x)
-        total += rising + a * state.log_rate[slot, 1, j] - (a + w * x) * log_after - w * rows.log_factorial[i, j]
+    for j in range(state.hyper.shape[1]):
+        if rows.x[i, j] >= 0:
+            total += _log_predictive_cell(rows, i, w, state, slot, j)
     return total
+
+
+@implements(log_predictive_columns, CountState)
+def _log_predictive_columns(rows, i, w, state, slot, start, out):
+    for j in range(state.hyper.shape[1]):
+        out[start + j] = _log_predictive_cell(rows, i, w, state, slot, j) if rows.x[i, j] >= 0 else 0.0
+
+
+@inner
+def _log_predictive_cell(rows, i, w, state, slot, j):
+    """Log predictive of ``w`` copies of one cell."""
+    x = rows.x[i, j]
+    a = state.hyper[0, j] + state.stats[slot, state.hyper.shape[1] + j]
+    if w == 1 or w == -1:
+        log_after = state.log_rate[slot, 1 + int(w), j]
+    else:
+        log_after = np.log(state.hyper[1, j] + state.stats[slot, j] + w)
+    rising = log_rising(a, w * x) if w > 0 else -log_rising(a + w * x, -w * x)
+    return rising + a * state.log_rate[slot, 1, j] - (a + w * x) * log_after - w * rows.log_factorial[i, j]
 
 
 @implements(add, CountState)
@@ -239,16 +260,27 @@ def _refresh(state, slot):
 
 @implements(log_marginal, CountState)
 def _log_marginal(state, slot):
-    q = state.hyper.shape[1]
     total = 0.0
-    for j in range(q):
-        a0, b0 = state.hyper[0, j], state.hyper[1, j]
-        x = state.stats[slot, q + j]
-        total += (
-            math.lgamma(a0 + x)
-            - math.lgamma(a0)
-            + a0 * np.log(b0)
-            - (a0 + x) * state.log_rate[slot, 1, j]
-            - state.stats[slot, 2 * q + j]
-        )
+    for j in range(state.hyper.shape[1]):
+        total += _log_marginal_column(state, slot, j)
     return total
+
+
+@implements(log_marginal_columns, CountState)
+def _log_marginal_columns(state, slot, start, out):
+    for j in range(state.hyper.shape[1]):
+        out[start + j] = _log_marginal_column(state, slot, j)
+
+
+@inner
+def _log_marginal_column(state, slot, j):
+    q = state.hyper.shape[1]
+    a0, b0 = state.hyper[0, j], state.hyper[1, j]
+    x = state.stats[slot, q + j]
+    return (
+        math.lgamma(a0 + x)
+        - math.lgamma(a0)
+        + a0 * np.log(b0)
+        - (a0 + x) * state.log_rate[slot, 1, j]
+        - state.stats[slot, 2 * q + j]
+    )

@@ -142,9 +142,13 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
         return n, k, v, mean, self.scale + np.maximum(squares - k * mean**2, 0.0)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Sum over columns."""
+        return self.log_marginal_by_column(stats).sum(axis=1)
+
+    def log_marginal_by_column(self, stats: np.ndarray) -> np.ndarray:
         """Murphy (2007), eq. 171."""
         n, k, v, _, scale = self._posterior(stats)
-        columns = (
+        return (
             gammaln(0.5 * v)
             - gammaln(0.5 * self.dof)
             + 0.5 * self.dof * np.log(self.scale)
@@ -152,7 +156,6 @@ class NormalInverseGamma(NormalColumns, LearnsScale, Conjugate):
             + 0.5 * np.log(self.mean_precision / k)
             - 0.5 * n * LOG_PI
         )
-        return columns.sum(axis=1)
 
     def scale_evidence(self, stats: np.ndarray) -> ScaleEvidence:
         """Every cluster's squares around its mean and that of the prior, column by column in units of its scale."""

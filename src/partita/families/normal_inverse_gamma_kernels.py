@@ -11,7 +11,9 @@ from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
     log_marginal,
+    log_marginal_columns,
     log_predictive,
+    log_predictive_columns,
     log_weights,
     log_weights_slot_by_slot,
     refresh,
@@ -59,6 +61,15 @@ def _log_predictive(rows, i, w, state, slot):
         if not np.isnan(rows.x[i, j]):
             total += _log_predictive_cell(rows.x[i, j], w, state, slot, j)
     return total
+
+
+@implements(log_predictive_columns, GammaState)
+def _log_predictive_columns(rows, i, w, state, slot, start, out):
+    if w == -1:
+        _refresh_leaving(state, slot)
+    for j in range(state.mean.shape[1]):
+        missing = np.isnan(rows.x[i, j])
+        out[start + j] = 0.0 if missing else _log_predictive_cell(rows.x[i, j], w, state, slot, j)
 
 
 @implements(log_weights, GammaState)
@@ -217,13 +228,24 @@ def _log_normaliser(normaliser, hyper, n, j):
 def _log_marginal(state, slot):
     total = 0.0
     for j in range(state.mean.shape[1]):
-        n = state.stats[slot, j]
-        k0, v0, b0 = state.hyper[0, j], state.hyper[1, j], state.hyper[2, j]
-        total += (
-            log_multigamma_ratio(v0, n, 1)
-            + 0.5 * v0 * np.log(b0)
-            - 0.5 * (v0 + n) * np.log(state.scale[slot, j])
-            + 0.5 * np.log(k0 / (k0 + n))
-            - 0.5 * n * LOG_PI
-        )
+        total += _log_marginal_column(state, slot, j)
     return total
+
+
+@implements(log_marginal_columns, GammaState)
+def _log_marginal_columns(state, slot, start, out):
+    for j in range(state.mean.shape[1]):
+        out[start + j] = _log_marginal_column(state, slot, j)
+
+
+@inner
+def _log_marginal_column(state, slot, j):
+    n = state.stats[slot, j]
+    k0, v0, b0 = state.hyper[0, j], state.hyper[1, j], state.hyper[2, j]
+    return (
+        log_multigamma_ratio(v0, n, 1)
+        + 0.5 * v0 * np.log(b0)
+        - 0.5 * (v0 + n) * np.log(state.scale[slot, j])
+        + 0.5 * np.log(k0 / (k0 + n))
+        - 0.5 * n * LOG_PI
+    )

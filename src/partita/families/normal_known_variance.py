@@ -40,7 +40,9 @@ from partita.kernels.dispatch import implements
 from partita.kernels.names import (
     add,
     log_marginal,
+    log_marginal_columns,
     log_predictive,
+    log_predictive_columns,
     refresh,
 )
 from partita.table import Table
@@ -115,14 +117,17 @@ class NormalKnownVariance(NormalColumns, Conjugate):
         return n, squares, precision, total / self.variance / precision
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Sum over columns."""
+        return self.log_marginal_by_column(stats).sum(axis=1)
+
+    def log_marginal_by_column(self, stats: np.ndarray) -> np.ndarray:
         """Murphy (2007), eq. 55."""
         n, squares, precision, mean = self._posterior(stats)
-        columns = (
+        return (
             -0.5 * n * (LOG_2PI + np.log(self.variance))
             - 0.5 * np.log(precision * self.mean_variance)
             - 0.5 * (squares / self.variance - precision * mean**2)
         )
-        return columns.sum(axis=1)
 
     def log_predictive_by_column(self, rows: NumericRows, stats: np.ndarray, *, reverse: bool = False) -> np.ndarray:
         """Normal terms of independent columns."""
@@ -209,16 +214,28 @@ class NormalKnownVariance(NormalColumns, Conjugate):
 def _log_predictive(rows, i, w, state, slot):
     total = 0.0
     for j in range(state.mean.shape[1]):
-        if np.isnan(rows.x[i, j]):
-            continue
-        z = rows.x[i, j] - state.mean[slot, j]
-        if w == 1 or w == -1:
-            side = 0 if w == 1 else 1
-            constant, slope = state.constant[slot, side, j], state.slope[slot, side, j]
-        else:
-            constant, slope = _constant(state, slot, j, w)
-        total += constant - slope * z * z
+        if not np.isnan(rows.x[i, j]):
+            total += _log_predictive_cell(rows.x[i, j], w, state, slot, j)
     return total
+
+
+@implements(log_predictive_columns, KnownVarianceState)
+def _log_predictive_columns(rows, i, w, state, slot, start, out):
+    for j in range(state.mean.shape[1]):
+        missing = np.isnan(rows.x[i, j])
+        out[start + j] = 0.0 if missing else _log_predictive_cell(rows.x[i, j], w, state, slot, j)
+
+
+@inner
+def _log_predictive_cell(x, w, state, slot, j):
+    """Log predictive of ``w`` copies of one cell."""
+    z = x - state.mean[slot, j]
+    if w == 1 or w == -1:
+        side = 0 if w == 1 else 1
+        constant, slope = state.constant[slot, side, j], state.slope[slot, side, j]
+    else:
+        constant, slope = _constant(state, slot, j, w)
+    return constant - slope * z * z
 
 
 @inner
@@ -250,14 +267,24 @@ def _refresh(state, slot):
 
 @implements(log_marginal, KnownVarianceState)
 def _log_marginal(state, slot):
-    d = state.mean.shape[1]
     total = 0.0
-    for j in range(d):
-        n, squares = state.stats[slot, j], state.stats[slot, 2 * d + j]
-        known, precision, m = state.hyper[0, j], state.precision[slot, j], state.mean[slot, j]
-        total += (
-            -0.5 * n * (LOG_2PI - np.log(known))
-            + 0.5 * np.log(state.hyper[1, j] / precision)
-            - 0.5 * (squares * known - precision * m * m)
-        )
+    for j in range(state.mean.shape[1]):
+        total += _log_marginal_column(state, slot, j)
     return total
+
+
+@implements(log_marginal_columns, KnownVarianceState)
+def _log_marginal_columns(state, slot, start, out):
+    for j in range(state.mean.shape[1]):
+        out[start + j] = _log_marginal_column(state, slot, j)
+
+
+@inner
+def _log_marginal_column(state, slot, j):
+    n, squares = state.stats[slot, j], state.stats[slot, 2 * state.mean.shape[1] + j]
+    known, precision, m = state.hyper[0, j], state.precision[slot, j], state.mean[slot, j]
+    return (
+        -0.5 * n * (LOG_2PI - np.log(known))
+        + 0.5 * np.log(state.hyper[1, j] / precision)
+        - 0.5 * (squares * known - precision * m * m)
+    )

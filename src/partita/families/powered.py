@@ -89,6 +89,11 @@ class Powered(Conjugate):
         return self._inner.column_weights
 
     @property
+    def only_sampled(self) -> str:  # type: ignore[override]
+        """As the model itself."""
+        return self._inner.only_sampled
+
+    @property
     def hyperpriors(self) -> Mapping[str, Any]:
         """Those of the model."""
         return getattr(self._inner, "hyperpriors", {})

@@ -147,6 +147,20 @@ class Product(Conjugate):
                 total += block.log_marginal(part)
         return total
 
+    def log_marginal_by_column(self, stats: np.ndarray) -> np.ndarray:
+        """Block after block; none of them may have columns that depend on each other."""
+        blocks = zip(self.blocks, self._split(stats))
+        return np.hstack([block.log_marginal_by_column(own) for block, own in blocks if block.columns.size])
+
+    @property
+    def column_of_stats(self) -> np.ndarray:
+        """Block after block, -1 what is of no column."""
+        found, start = [], 0
+        for block in self.blocks:
+            found.append(start + block.column_of_stats if block.columns.size else np.full(block.n_stats, -1))
+            start += block.columns.size
+        return np.concatenate(found)
+
     def column_names(self, schema: Schema) -> list[str]:
         """Block after block."""
         return [name for block in self.blocks for name in block.column_names(schema)]

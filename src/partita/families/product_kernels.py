@@ -21,7 +21,9 @@ from partita.kernels.names import (
     fill_gaps,
     has_gaps,
     log_marginal,
+    log_marginal_columns,
     log_predictive,
+    log_predictive_columns,
     log_predictive_observed,
     log_weights,
     refresh,
@@ -116,6 +118,30 @@ def _log_predictive_rest(rows, i, w, state, slot):
         + log_predictive(rows.categories, i, w, state.categories, slot)
         + log_predictive(rows.counts, i, w, state.counts, slot)
     )
+
+
+@implements(log_predictive_columns, ProductState)
+def _log_predictive_columns(rows, i, w, state, slot, start, out):
+    """Of the blocks whose columns are independent: the full one must have none."""
+    log_predictive_columns(rows.diagonal, i, w, state.diagonal, slot, start, out)
+    start += rows.diagonal.x.shape[1]
+    log_predictive_columns(rows.known, i, w, state.known, slot, start, out)
+    start += rows.known.x.shape[1]
+    log_predictive_columns(rows.categories, i, w, state.categories, slot, start, out)
+    start += rows.categories.position.shape[1]
+    log_predictive_columns(rows.counts, i, w, state.counts, slot, start, out)
+
+
+@implements(log_marginal_columns, ProductState)
+def _log_marginal_columns(state, slot, start, out):
+    """Of the blocks whose columns are independent: the full one must have none."""
+    log_marginal_columns(state.diagonal, slot, start, out)
+    start += state.diagonal.mean.shape[1]
+    log_marginal_columns(state.known, slot, start, out)
+    start += state.known.mean.shape[1]
+    log_marginal_columns(state.categories, slot, start, out)
+    start += state.categories.pseudocount.shape[0]
+    log_marginal_columns(state.counts, slot, start, out)
 
 
 @implements(second_order, ProductState)

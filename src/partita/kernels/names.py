@@ -123,6 +123,19 @@ def second_order(rows, i, state, spread, n_slots, out):
     """
 
 
+@generic("state", inline=True)
+def log_predictive_columns(rows, i, w, state, slot, start, out):
+    """Write the terms of `log_predictive`, column by column, to ``out`` from ``start`` on; that of a missing cell is 0.
+
+    Of families whose columns are independent: what `partita.families.Selective` asks, as the next one.
+    """
+
+
+@generic("state")
+def log_marginal_columns(state, slot, start, out):
+    """Write the terms of `log_marginal`, column by column, to ``out`` from ``start`` on."""
+
+
 @inner
 def exponentiate(logs, n_slots):
     """Replace logs by their exponentials divided by the largest one; return its log."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from partita.priors.base import Prior
+from partita.priors.beta import Beta
 from partita.priors.dirichlet_process import DirichletProcess
 from partita.priors.finite_dirichlet import FiniteDirichlet
 from partita.priors.finite_mixtures import FiniteMixtures
@@ -17,6 +18,7 @@ PRIORS: dict[str, Any] = Prior.known
 
 __all__ = [
     "PRIORS",
+    "Beta",
     "DirichletProcess",
     "FiniteDirichlet",
     "FiniteMixtures",

@@ -86,9 +86,14 @@ def share_out_columns(x, row_weights, log_weights, mean, root, offset, rounding,
 
 
 class NormalColumns:
-    """What the variational engines ask of families with independent Gaussian columns, whatever their prior."""
+    """What families with independent Gaussian columns have in common, whatever their prior."""
 
     rounding: np.ndarray  # (d,) of the columns
+
+    @property
+    def column_of_stats(self) -> np.ndarray:
+        """Weights, sums and sums of squares."""
+        return np.tile(np.arange(self.rounding.size), 3)
 
     def expected_loglik(self, rows: NumericRows, expected: ExpectedNormal) -> np.ndarray:
         """Expected log densities of the observed cells."""
