@@ -162,7 +162,10 @@ RAISED: list[tuple[Family, Table]] = [
     (Mixed(families={"categorical": Categorical(column_weight=0.4)}), mixed_table()),
 ]
 
-EXAMPLES = [pair for kind in (_BUILT_IN | TOY).values() for pair in kind.examples()]
+_ALL = [pair for kind in (_BUILT_IN | TOY).values() for pair in kind.examples()]
+#: Families that engines of chains alone can run have statistics and densities, and no more.
+SAMPLED = [pair for pair in _ALL if pair[0].resolve(pair[1]).only_sampled]
+EXAMPLES = [pair for pair in _ALL if pair not in SAMPLED]
 
 
 def _param(number: int, pair: tuple[Family, Table]) -> Any:
@@ -190,6 +193,11 @@ EVERY = [*EXAMPLES, *MORE, *MIXED_TOYS]
 every_case = _parametrized(EVERY)
 every_case_to_any_power = _parametrized([*EVERY, *RAISED])  # what is about statistics and compiled code
 every_example = _parametrized([*EXAMPLES, *MIXED_TOYS])
+#: What is about statistics, compiled code and densities of rows, and no more.
+SELECTED = [*SAMPLED, (Raised(SAMPLED[0][0], 0.3), SAMPLED[0][1]), (Raised(SAMPLED[-2][0], 1.7), SAMPLED[-2][1])]
+every_sampled_case = _parametrized([*EVERY, *SAMPLED])
+every_sampled_case_to_any_power = _parametrized([*EVERY, *RAISED, *SELECTED])
+every_sampled_example = _parametrized([*EXAMPLES, *MIXED_TOYS, *SAMPLED])
 
 
 def _is_continuous(pair: tuple[Family, Table]) -> bool:
@@ -198,6 +206,9 @@ def _is_continuous(pair: tuple[Family, Table]) -> bool:
 
 
 every_continuous_case = _parametrized(list(filter(_is_continuous, EVERY)))
-every_continuous_example = _parametrized(list(filter(_is_continuous, [*EXAMPLES, *MIXED_TOYS])))
+every_continuous_example = _parametrized(list(filter(_is_continuous, [*EXAMPLES, *MIXED_TOYS, *SAMPLED])))
 #: Rows with gaps of the other cases are in test_family_terms.py.
 every_case_that_drops_missing_cells = _parametrized([pair for pair in EVERY if not _may_draw_cells(pair)])
+every_sampled_case_that_drops_missing_cells = _parametrized(
+    [pair for pair in [*EVERY, *SAMPLED] if not _may_draw_cells(pair)]
+)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contracts.cases import every_case_to_any_power
+from tests.contracts.cases import every_sampled_case_to_any_power
 from tests.contracts.compiled import combine_slots, played, score
 from tests.volumes import mostly_long
 
@@ -42,7 +42,7 @@ def test_the_registry_names_four_families_and_the_toy_does_not_leak():
 
 
 @mostly_long
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_predictive_is_the_ratio_of_marginals(case):
     rng = np.random.default_rng(11)
     for trial in range(5):
@@ -60,7 +60,7 @@ def test_predictive_is_the_ratio_of_marginals(case):
 
 
 @mostly_long
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_chain_rule_holds_in_any_order(case):
     rng = np.random.default_rng(12)
     everything = case.log_marginal(np.ones(case.n_rows))
@@ -72,7 +72,7 @@ def test_chain_rule_holds_in_any_order(case):
         np.testing.assert_allclose(predictive.sum(), -everything, rtol=1e-9, atol=1e-8)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_the_last_of_many_rows_leaves_as_if_it_had_been_alone(case):
     rng = np.random.default_rng(20)
     for last in range(case.n_rows):
@@ -82,12 +82,12 @@ def test_the_last_of_many_rows_leaves_as_if_it_had_been_alone(case):
         np.testing.assert_allclose(found, -case.log_marginal(2 * (np.arange(case.n_rows) == last)), **close)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_nothing_has_log_marginal_zero(case):
     assert case.log_marginal(np.zeros(case.n_rows)) == pytest.approx(0.0, abs=1e-12)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_statistics_of_two_blocks_add(case):
     rng = np.random.default_rng(13)
     resp = rng.dirichlet(np.ones(3), case.n_rows)
@@ -97,7 +97,7 @@ def test_statistics_of_two_blocks_add(case):
         np.testing.assert_allclose(sum(parts), case.likelihood.suffstats(case.rows, resp), **close)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_whole_weights_are_repeated_rows(case):
     copies = some_copies(case, np.random.default_rng(14))
     repeated = repeat_rows(case.rows, copies)
@@ -111,7 +111,7 @@ def repeat_rows(rows, copies):
     return type(rows)(*(repeat_rows(part, copies) for part in rows))
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_one_hot_responsibilities_share_rows_out(case):
     labels = np.random.default_rng(15).integers(-1, 3, case.n_rows)
     stats = case.likelihood.suffstats(case.rows, one_hot(labels, 3))
@@ -119,7 +119,7 @@ def test_one_hot_responsibilities_share_rows_out(case):
         np.testing.assert_allclose(stats[k], case.stats(labels == k)[0], **close)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_compiled_statistics_are_those_of_numpy(case):
     rng = np.random.default_rng(16)
     copies = some_copies(case, rng)
@@ -146,7 +146,7 @@ def random_moves(n_moves, n_rows, n_slots, rng):
     return moves, held
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_caches_after_a_thousand_moves_are_those_of_the_statistics(case):
     moves, held = random_moves(1000, case.n_rows, 3, np.random.default_rng(17))
     assert sum(w == 0 for _, w, _ in moves) > 3
@@ -176,7 +176,7 @@ def refreshed(case, state):
     return fresh
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_reset_slot_is_an_empty_one(case):
     copies = some_copies(case, np.random.default_rng(18)) + 1
     state = case.filled(copies, spare=1)
@@ -189,7 +189,7 @@ def test_reset_slot_is_an_empty_one(case):
             np.testing.assert_array_equal(used, never_used)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_combined_slot_holds_both(case):
     rng = np.random.default_rng(19)
     first, second = some_copies(case, rng) + 1, some_copies(case, rng)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.contracts import toy_family
-from tests.contracts.cases import EXAMPLES, every_example
+from tests.contracts.cases import EXAMPLES, every_sampled_example
 
 import partita.families
 from partita.families import FAMILIES, Family
@@ -13,7 +13,7 @@ from partita.priors import Gamma
 NAMES = {**vars(partita.families), "Waiting": toy_family.Waiting, "Gamma": Gamma}
 
 
-@every_example
+@every_sampled_example
 def test_clone_is_equal_and_separate(case):
     twin = clone(case.family)
     assert twin is not case.family
@@ -25,12 +25,12 @@ def test_clone_is_equal_and_separate(case):
         assert changed != case.family
 
 
-@every_example
+@every_sampled_example
 def test_repr_is_the_call_that_makes_it(case):
     assert eval(repr(case.family), dict(NAMES)) == case.family
 
 
-@every_example
+@every_sampled_example
 def test_default_object_has_every_option_as_keyword_only(case):
     kind = type(case.family)
     assert kind() == kind()
@@ -48,7 +48,7 @@ def test_families_of_different_classes_differ():
             assert (first == second) == (a == b)
 
 
-@every_example
+@every_sampled_example
 def test_resolving_changes_neither_family_nor_table(case):
     before, cells = clone(case.family), case.table.fingerprint()
     case.family.resolve(case.table).rows(case.table)
@@ -56,7 +56,7 @@ def test_resolving_changes_neither_family_nor_table(case):
     assert case.table.fingerprint() == cells
 
 
-@every_example
+@every_sampled_example
 def test_rows_are_the_engines_own(case):
     """An engine that draws missing cells writes to its rows, never to another engine's."""
     first, second = case.likelihood.rows(case.table), case.likelihood.rows(case.table)
@@ -71,7 +71,7 @@ def leaves(rows):
     return [rows] if isinstance(rows, np.ndarray) else [leaf for part in rows for leaf in leaves(part)]
 
 
-@every_example
+@every_sampled_example
 def test_state_has_room_for_any_number_of_slots(case):
     for n_slots in (1, 17):
         state = case.likelihood.state(n_slots)

@@ -1,7 +1,7 @@
 """Simulated rows have the density that the marginal likelihood claims."""
 
 import numpy as np
-from tests.contracts.cases import every_continuous_example, every_example
+from tests.contracts.cases import every_continuous_example, every_sampled_example
 from tests.volumes import long, mostly_long
 
 from partita.families.blocks import row_block
@@ -44,7 +44,7 @@ def assert_drawn_from_their_density(case, given, more, seed):
 
 
 @mostly_long
-@every_example
+@every_sampled_example
 def test_pairs_of_rows_from_the_prior(case):
     rows = case.stats(np.arange(case.n_rows) < 3)
     assert_drawn_from_their_density(case, np.zeros_like(rows), rows, seed=31)
@@ -57,7 +57,7 @@ def test_pairs_of_rows_from_the_posterior(case):
     assert_drawn_from_their_density(case, once, twice, seed=32)
 
 
-@every_example
+@every_sampled_example
 def test_cells_fill_the_blocks_of_the_table(case):
     rng = np.random.default_rng(35)
     params = case.likelihood.sample_params(rng, case.stats(np.ones(case.n_rows), np.zeros(case.n_rows)))
@@ -71,7 +71,7 @@ def test_cells_fill_the_blocks_of_the_table(case):
     assert (cells.counts >= 0).all()
 
 
-@every_example
+@every_sampled_example
 def test_same_seed_same_rows(case):
     stats, labels = case.stats(np.ones(case.n_rows)), np.zeros(4, dtype=np.int64)
     draws = []

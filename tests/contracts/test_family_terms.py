@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contracts.cases import every_case, every_case_to_any_power
+from tests.contracts.cases import every_sampled_case, every_sampled_case_to_any_power
 from tests.contracts.test_family_weights import with_gaps
 
 from partita.kernels.gibbs import log_predictive_matrix, refresh_slots
@@ -33,13 +33,13 @@ def missing_cells(case, table):
     return np.column_stack([missing[name] for name in case.likelihood.column_names(table.schema)])
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_every_used_column_is_named_once(case):
     names = case.likelihood.column_names(case.table.schema)
     assert sorted(names) == sorted(column.name for column in case.table.schema.used)
 
 
-@every_case
+@every_sampled_case
 @both_ways
 def test_terms_sum_to_the_compiled_log_predictive(case, reverse):
     stats = some_stats(case, 61)
@@ -50,7 +50,7 @@ def test_terms_sum_to_the_compiled_log_predictive(case, reverse):
         np.testing.assert_allclose(terms.sum(axis=2), compiled_logs(case, rows, stats), rtol=1e-9, atol=1e-9)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 @both_ways
 def test_the_term_of_a_missing_cell_is_zero_and_of_no_other(case, reverse):
     table = with_gaps(case.table, np.random.default_rng(63))
@@ -60,7 +60,7 @@ def test_the_term_of_a_missing_cell_is_zero_and_of_no_other(case, reverse):
     np.testing.assert_array_equal(terms.any(axis=1), ~missing)
 
 
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 def test_a_term_is_what_one_more_cell_adds(case):
     """Forwards the cells behind a column may as well be missing, backwards those before it."""
     stats = some_stats(case, 65)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.contracts.cases import every_case_that_drops_missing_cells, every_case_to_any_power
+from tests.contracts.cases import every_sampled_case_that_drops_missing_cells, every_sampled_case_to_any_power
 from tests.contracts.compiled import score
 from tests.volumes import long, mostly_long
 
@@ -54,7 +54,7 @@ def assert_scores(case, copies, i, w, own):
 
 
 @mostly_long
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 @some_copies
 def test_row_without_a_seat(case, w):
     copies = seats(case, np.random.default_rng(21))
@@ -63,7 +63,7 @@ def test_row_without_a_seat(case, w):
 
 
 @mostly_long
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 @some_copies
 def test_row_in_its_own_slot_is_scored_against_the_others(case, w):
     copies = seats(case, np.random.default_rng(22))
@@ -75,7 +75,7 @@ def test_row_in_its_own_slot_is_scored_against_the_others(case, w):
 
 
 @mostly_long
-@every_case_to_any_power
+@every_sampled_case_to_any_power
 @some_copies
 def test_row_alone_in_its_slot_sees_the_prior_predictive_there(case, w):
     copies = seats(case, np.random.default_rng(23))
@@ -88,7 +88,7 @@ def test_row_alone_in_its_slot_sees_the_prior_predictive_there(case, w):
         np.testing.assert_allclose(logs[[1, 2, 5]], logs[2], rtol=1e-12)
 
 
-@every_case_that_drops_missing_cells
+@every_sampled_case_that_drops_missing_cells
 def test_new_rows_are_scored_by_the_cells_they_have(case):
     """A table without gaps may meet rows with gaps later."""
     rng = np.random.default_rng(24)

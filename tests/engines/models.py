@@ -71,9 +71,12 @@ def _separated_gaussian() -> Example:
     return Example("gaussian-separated", family.resolve(table), table)
 
 
-EXAMPLES = [example for example in _registered() if not example.likelihood.learns]
+OF_ALL_ENGINES = [example for example in _registered() if not example.likelihood.only_sampled]
+EXAMPLES = [example for example in OF_ALL_ENGINES if not example.likelihood.learns]
 #: Their enumeration is over what they learn as well: test_learned_scale.py.
-LEARNED = [example for example in _registered() if example.likelihood.learns]
+LEARNED = [example for example in OF_ALL_ENGINES if example.likelihood.learns]
+#: Of families that chains alone run: test_selective.py.
+SAMPLED = [example for example in _registered() if example.likelihood.only_sampled]
 COMPLETE_GAUSSIAN = _complete_gaussian()
 SEPARATED_GAUSSIAN = _separated_gaussian()
 #: Rows of these keep their cells: what is not observed was dropped.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import gamma
+from scipy.stats import beta, gamma
 from tests.engines.models import CATEGORICAL, one_worker
 from tests.engines.variational_models import random_responsibilities
 from tests.engines.variational_models import run as run_variational
@@ -22,7 +22,7 @@ from partita.engines.variational import Variational
 from partita.families import Categorical, Conjugate, Family, Gaussian, Mixed
 from partita.families.powered import powered
 from partita.model.model import Model
-from partita.priors import DirichletProcess, FiniteDirichlet, Gamma, Prior, StickBreaking
+from partita.priors import Beta, DirichletProcess, FiniteDirichlet, Gamma, Prior, StickBreaking
 from partita.priors.hyperpriors import GammaAbove
 from partita.table import Table
 
@@ -164,6 +164,8 @@ def exact_joint(learner, prior, log_grids=LOG_GRIDS):
 
 
 def log_density(hyperprior, log_value):
+    if isinstance(hyperprior, Beta):
+        return beta(hyperprior.a, hyperprior.b).logpdf(np.exp(log_value)) + log_value
     if log_value < np.log(max(hyperprior.least, 1e-300)):
         return -np.inf
     return gamma(hyperprior.shape, scale=1 / hyperprior.rate).logpdf(np.exp(log_value)) + log_value

@@ -10,8 +10,8 @@ and the columns of a cluster multiply. Given its cells, a cluster has selected a
 
     w_kd = pi m_d / (pi m_d + (1 - pi) prod_n g_d),
 
-so that the predictive of a cell is w_kd times the family's plus 1 - w_kd times g_d. The background is the density of the
-whole column: the family's predictive of a cell given all rows as one cluster, before it has learned anything.
+so that the predictive of a cell is w_kd times the family's plus 1 - w_kd times g_d. The background is the density of
+the whole column: the family's predictive of a cell given all rows as one cluster, before it has learned anything.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -159,9 +159,9 @@ def checked_share(value: Any) -> float | Beta:
 
 
 def _in_the_way(likelihood: Conjugate) -> list[str]:
-    """Blocks of columns that cannot be selected one by one."""
+    """What blocks are called whose columns cannot be selected one by one."""
     blocks = [block for block in getattr(likelihood, "blocks", (likelihood,)) if block.columns.size]
-    return [block.title for block in blocks if type(block) not in SELECTABLE]
+    return ["weighed " * bool(b.column_weights) + b.title for b in blocks if type(b) not in SELECTABLE]
 
 
 def _of_independent_columns(likelihood: Any) -> Product:
@@ -169,8 +169,8 @@ def _of_independent_columns(likelihood: Any) -> Product:
     others = _in_the_way(likelihood)
     if others:
         raise ValueError(
-            f"Selective(base) selects columns one by one, which {others[0]} columns cannot be: take "
-            "Gaussian(covariance='diag'), Categorical(), Count(), or Mixed() of these."
+            f"Selective(base) cannot select {others[0]} columns one by one: take Gaussian(covariance='diag'), "
+            "Categorical(), Count(), or Mixed() of these."
         )
     if isinstance(likelihood, Product):
         return likelihood

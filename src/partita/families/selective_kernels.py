@@ -75,34 +75,42 @@ def _softplus(x):
 
 @implements(add, SelectedState)
 def _add(rows, i, w, state, slot):
+    """Odds by what the row adds to them: the marginal likelihood of a column takes many times as long."""
+    log_predictive_columns(rows.plain, i, w, state.plain, slot, 0, state.scratch)
     add(rows.plain, i, w, state.plain, slot)
     for j in range(state.stats.shape[1]):
-        state.stats[slot, j] += w * rows.background[i, j]
-    _set_odds(state, slot)
+        background = w * rows.background[i, j]
+        state.stats[slot, j] += background
+        _set_odds(state, slot, j, state.log_odds[slot, j] + state.scratch[j] - background)
 
 
 @inner
-def _set_odds(state, slot):
+def _set_all_odds(state, slot):
     log_marginal_columns(state.plain, slot, 0, state.scratch)
     for j in range(state.stats.shape[1]):
-        odds = state.log_prior_odds[0] + state.scratch[j] - state.stats[slot, j]
-        smaller = math.exp(-abs(odds)) / (1.0 + math.exp(-abs(odds)))
-        state.log_odds[slot, j] = odds
-        state.inside[slot, j] = 1.0 - smaller if odds > 0.0 else smaller
-        state.outside[slot, j] = smaller if odds > 0.0 else 1.0 - smaller
+        _set_odds(state, slot, j, state.log_prior_odds[0] + state.scratch[j] - state.stats[slot, j])
+
+
+@inner
+def _set_odds(state, slot, j, odds):
+    power = math.exp(-abs(odds))
+    larger, smaller = 1.0 / (1.0 + power), power / (1.0 + power)
+    state.log_odds[slot, j] = odds
+    state.inside[slot, j] = larger if odds > 0.0 else smaller
+    state.outside[slot, j] = smaller if odds > 0.0 else larger
 
 
 @implements(refresh, SelectedState)
 def _refresh(state, slot):
     refresh(state.plain, slot)
-    _set_odds(state, slot)
+    _set_all_odds(state, slot)
 
 
 @implements(reset, SelectedState)
 def _reset(state, slot):
     reset(state.plain, slot)
     state.stats[slot] = 0.0
-    _set_odds(state, slot)
+    _set_all_odds(state, slot)
 
 
 @implements(combine, SelectedState)
@@ -110,7 +118,7 @@ def _combine(state, target, first, second):
     combine(state.plain, target, first, second)
     for j in range(state.stats.shape[1]):
         state.stats[target, j] = state.stats[first, j] + state.stats[second, j]
-    _set_odds(state, target)
+    _set_all_odds(state, target)
 
 
 @implements(log_marginal, SelectedState)
