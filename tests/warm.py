@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from tests.contracts.cases import EXAMPLES, MORE, TOY, Case, make
+from tests.contracts.cases import EXAMPLES, MORE, SAMPLED, TOY, Case, make
 from tests.contracts.compiled import combine_slots, played, score
 
 from partita import NBCE, Mixture, Posterior
@@ -18,6 +18,7 @@ from partita.engines import CollapsedVariational, Gibbs
 from partita.families import Family, Gaussian
 from partita.families.dirichlet_categorical import DirichletCategorical
 from partita.families.product import Product
+from partita.families.selective import Selected
 from partita.kernels.compiling import compilations
 from partita.kernels.gibbs import log_predictive_matrix
 from partita.model.model import Model
@@ -32,7 +33,7 @@ QUICK = {"chains": 2, "draws": 8, "warmup": 2, "random_state": 0}
 def main() -> None:
     """Share the likelihoods out between the processes, what takes longest first, and say what was done."""
     started = time.monotonic()
-    kinds = sorted(examples_by_kind(), key=lambda kind: kind not in (Product, DirichletCategorical))
+    kinds = sorted(examples_by_kind(), key=lambda kind: kind not in (Product, Selected, DirichletCategorical))
     with multiprocessing.get_context("spawn").Pool(N_PROCESSES) as pool:
         n_compiled = sum(pool.map(compile_for, [*kinds, Posterior], chunksize=1))
     print(f"{n_compiled} kernels compiled in {time.monotonic() - started:.0f} s")
@@ -41,7 +42,7 @@ def main() -> None:
 def examples_by_kind() -> dict[type, list[tuple[Family, Table]]]:
     """The examples of every likelihood: one compilation, but for what only missing cells call."""
     kinds: dict[type, list[tuple[Family, Table]]] = {}
-    for family, table in [*EXAMPLES, *MORE]:
+    for family, table in [*EXAMPLES, *MORE, *SAMPLED]:
         kinds.setdefault(type(family.resolve(table)), []).append((family, table))
     return kinds
 
@@ -67,7 +68,8 @@ def run_engines(case: Case) -> None:
     """Gibbs, and the collapsed sweeps where short tests run them."""
     finite = FiniteDirichlet(n_components=2, concentration=1.0)
     runs: list[tuple[Any, Prior]] = [(Gibbs(), DirichletProcess(concentration=1.0))]
-    if not case.likelihood.draws_cells(case.rows) and not isinstance(case.likelihood, Product):
+    drawn = case.likelihood.draws_cells(case.rows) or case.likelihood.only_sampled
+    if not drawn and not isinstance(case.likelihood, Product):
         runs.append((CollapsedVariational(), finite))
     if isinstance(case.likelihood, DirichletCategorical):
         runs.append((CollapsedVariational(order=2), finite))

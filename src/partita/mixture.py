@@ -114,6 +114,8 @@ class Mixture(BayesianMixture, ClusterMixin, BaseEstimator):
         Of sampling only; ``diagnostics_.groups`` is the verdict of ``estimate_``.
     profile_ : frame
         What is typical of every cluster, column by column, in the units of X; computed on first access.
+    inclusion_ : (n_clusters_, n_columns) array
+        Of ``family=Selective(...)`` only: the probability that each cluster selects each column of X.
     cluster_centers_ : (n_clusters_, n_features_in_) array
         Of tables of numeric columns only: means of the rows of every cluster in the units of X, of positive columns
         geometric means, unless many of their cells are 0.

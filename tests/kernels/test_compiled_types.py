@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 import pytest
-from tests.contracts.cases import CORRELATED, EXAMPLES, MORE, counts, numbers, plain
+from tests.contracts.cases import CORRELATED, EXAMPLES, MORE, SAMPLED, counts, numbers, plain
 
 from partita.families import Categorical, Count, Gaussian, Mixed
 from partita.priors import PRIORS, GibbsType
@@ -19,9 +19,9 @@ def types_of(family, table):
 
 def test_every_example_of_a_likelihood_has_one_type():
     types = {}
-    for family, table in [*EXAMPLES, *MORE]:
+    for family, table in [*EXAMPLES, *MORE, *SAMPLED]:
         types.setdefault(type(family.resolve(table)).__name__, set()).add(types_of(family, table))
-    assert len(types) == 7
+    assert len(types) == 8
     for name, found in types.items():
         assert len(found) == 1, name
 

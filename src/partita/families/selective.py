@@ -72,8 +72,8 @@ class Selective(Family, name="selective"):
     >>> rows[:30, 0] += 8.0
     >>> family = Selective(Gaussian(covariance="diag"))
     >>> Mixture(family=family, draws=50, random_state=0).fit(rows).inclusion_.round(1)
-    array([[1. , 0. , 0. , 0. ],
-           [1. , 0. , 0. , 0. ]])
+    array([[1., 0., 0., 0.],
+           [1., 0., 0., 0.]])
     """
 
     def __init__(self, base: Family | None = None, *, share: Any = 0.5):
@@ -124,9 +124,15 @@ class Selective(Family, name="selective"):
     @classmethod
     def examples(cls) -> list[tuple[Family, Table]]:
         """Five rows of three columns of every kind, cells missing; one that learns; numbers recorded in large steps."""
-        numbers = [[-1.2, 0.3, 0.5], [-0.9, None, 0.7], [0.1, -0.2, 3.5], [1.1, 0.9, 3.1], [1.4, 1.3, None]]
-        words = [["a", "p", "u"], ["a", "p", "v"], ["a", "q", None], ["b", "r", "v"], [None, "q", "v"]]
-        counts = [[0, 3, 1], [1, None, 0], [0, 20, 1], [7, 15, 6], [None, 4, 9]]
+        numbers: list[list[Any]] = [
+            [-1.2, 0.3, 0.5],
+            [-0.9, None, 0.7],
+            [0.1, -0.2, 3.5],
+            [1.1, 0.9, 3.1],
+            [1.4, 1.3, None],
+        ]
+        words: list[list[Any]] = [["a", "p", "u"], ["a", "p", "v"], ["a", "q", None], ["b", "r", "v"], [None, "q", "v"]]
+        counts: list[list[Any]] = [[0, 3, 1], [1, None, 0], [0, 20, 1], [7, 15, 6], [None, 4, 9]]
         several = [[x[0], w[0], c[1]] for x, w, c in zip(numbers, words, counts)]
         diagonal = Gaussian(covariance="diag", dof=4.0, scale=0.8, mean_precision=0.3)
 
