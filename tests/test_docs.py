@@ -12,7 +12,7 @@ from partita import NBCE, Mixture
 from partita.cli import COMMANDS
 from partita.consensus import base_clusterings
 from partita.engines import EM, CollapsedVariational, Gibbs, Variational
-from partita.families import Categorical, Count, Gaussian, LogNormal, Mixed
+from partita.families import Categorical, Count, Gaussian, LogNormal, Mixed, Selective
 from partita.parameters import REGISTRY
 from partita.priors import DirichletProcess, FiniteDirichlet, FiniteMixtures, PitmanYor, StickBreaking
 from partita.runs.cluster import ClusterRequest
@@ -71,6 +71,7 @@ def test_the_pages_that_should_have_examples_have_some():
         "columns",
         "mixture",
         "families",
+        "selective",
         "priors",
         "processes",
         "gibbs",
@@ -102,7 +103,7 @@ def test_links_between_files_lead_somewhere(page):
     ("page", "kinds"),
     [
         ("mixture", [Mixture]),
-        ("families", [Gaussian, LogNormal, Categorical, Count, Mixed]),
+        ("families", [Gaussian, LogNormal, Categorical, Count, Mixed, Selective]),
         ("priors", [DirichletProcess, PitmanYor, FiniteMixtures, FiniteDirichlet, StickBreaking]),
         ("gibbs", [Gibbs]),
         ("em", [EM]),

@@ -8,9 +8,9 @@ from tests.contracts.cases import EXAMPLES, every_sampled_example
 
 import partita.families
 from partita.families import FAMILIES, Family
-from partita.priors import Gamma
+from partita.priors import Beta, Gamma
 
-NAMES = {**vars(partita.families), "Waiting": toy_family.Waiting, "Gamma": Gamma}
+NAMES = {**vars(partita.families), "Waiting": toy_family.Waiting, "Beta": Beta, "Gamma": Gamma}
 
 
 @every_sampled_example
