@@ -1,7 +1,7 @@
 """Simulated rows have the density that the marginal likelihood claims."""
 
 import numpy as np
-from tests.contracts.cases import every_continuous_example, every_sampled_example
+from tests.contracts.cases import every_continuous_example, every_normalised_example, every_sampled_example
 from tests.volumes import long, mostly_long
 
 from partita.families.blocks import row_block
@@ -44,7 +44,7 @@ def assert_drawn_from_their_density(case, given, more, seed):
 
 
 @mostly_long
-@every_sampled_example
+@every_normalised_example
 def test_pairs_of_rows_from_the_prior(case):
     rows = case.stats(np.arange(case.n_rows) < 3)
     assert_drawn_from_their_density(case, np.zeros_like(rows), rows, seed=31)
