@@ -270,3 +270,8 @@ def test_twenty_small_groups_are_found_from_members_of_many_labels():
     assert found.n_clusters_ == 20
     assert adjusted_rand(truth, found.labels_) > 0.95
     assert NBCE(engine="vb", votes=3.0, pseudocount=1.0, random_state=0).fit(Y).n_clusters_ < 20
+
+
+def test_a_hundred_random_clusterings_are_one_group():
+    Y = np.random.default_rng(0).integers(10, size=(500, 100))
+    assert NBCE(engine="vb", random_state=0).fit(Y).n_clusters_ == 1

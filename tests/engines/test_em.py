@@ -64,7 +64,12 @@ MODELS = {
     "mixed": (Mixed(), mixed_table(n=60, n_missing=8)),
     "mixed-full": (Mixed(families={"numeric": Gaussian()}), mixed_table(n=60, n_missing=8)),
 }
-MODELS |= {f"{name}-example-{k}": pair for name, kind in FAMILIES.items() for k, pair in enumerate(kind.examples())}
+MODELS |= {
+    f"{name}-example-{k}": (family, table)
+    for name, kind in FAMILIES.items()
+    for k, (family, table) in enumerate(kind.examples())
+    if not family.resolve(table).only_sampled
+}
 
 
 def model_of(name, n_components=3, concentration=None, copies=None):

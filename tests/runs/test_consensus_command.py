@@ -166,7 +166,7 @@ class TestRun:
     def test_votes_and_what_their_number_does_are_said(self, finished):
         folder, done = finished
         summary = about(folder)
-        assert 5.0 < summary["votes"] < 6.0
+        assert 4.0 < summary["votes"] < 5.0
         counted = f"{round(summary['votes'], 1):g} votes together, by how much they share."
         assert f"\nThe 6 clusterings that tell objects apart count as {counted}\n" in done.stdout
         assert package.load(folder / "posterior.partita").votes_ == pytest.approx(summary["votes"], abs=1e-6)
@@ -177,7 +177,7 @@ class TestRun:
         assert last.endswith(" to 6 (votes.png).")
 
 
-@pytest.mark.filterwarnings("ignore:Chains do not agree")
+@pytest.mark.filterwarnings("ignore:Chains ")
 def test_is_what_python_finds(file, partita, tmp_path):
     done = partita("consensus", file, "--ignore", "name", "--out", tmp_path / "out", *QUICK)
     assert done.code == 0, done.err

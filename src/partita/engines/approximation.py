@@ -54,15 +54,20 @@ class Approximator(Climber):
         )
 
     def fit(self, model: Model, plan: Plan, seed: np.random.SeedSequence) -> Outcome:
-        """The best of ``n_init`` starts."""
+        """The best of ``n_init`` starts, and of those that `more_states` adds."""
         self.check_likelihood(model)
         taught = model.taught()
         atoms, atom = taught.collapsed() if self.shares_rows else (taught, np.arange(taught.table.n_rows))
-        [climbs] = climb_all(self, [atoms], [seed.spawn(self.n_init)], plan)
+        states = [*[None] * self.n_init, *self.more_states(atoms)]
+        [climbs] = climb_all(self, [atoms], [seed.spawn(len(states))], plan, states=[states])
         best = max(climbs, key=lambda climb: climb.objective)
         draws = DrawsPlan(self.n_draws(plan), float(best.state.concentration), provenance_of(self, model, seed))
         outcome = _outcome(self, best, model, taught, atom)
         return replace(outcome, draws=draws, warnings=shortfall(self, best, plan))
+
+    def more_states(self, model: Model) -> list[Any]:
+        """Where further starts begin."""
+        return []
 
     def check_notes(self, notes: Mapping[str, Any]) -> None:
         """Refuse notes that a variational engine does not make."""

@@ -50,7 +50,7 @@ class Variational(SharesOut, Approximator, name="vb"):
     truncation : int
         Components that stand for the infinitely many of a ``DirichletProcess``.
     n_init : int
-        Starts, each from its own k-means; the highest bound is kept.
+        Starts, each from its own k-means; one more from a single component of all rows. The highest bound is kept.
     tol : float
         Converged when an iteration gains less than this per row and no merge move gains.
     max_iter : int
@@ -104,6 +104,10 @@ class Variational(SharesOut, Approximator, name="vb"):
     def init(self, rng: np.random.Generator, model: Model) -> VariationalState:
         """Start from k-means on a sample of rows. All rows of the model have positive weight."""
         return self.steps(model).start_from(rng, model.table, model.row_weights)
+
+    def more_states(self, model: Model) -> list[VariationalState]:
+        """A single component of all rows: where nothing tells rows apart, the clusters of k-means may never merge."""
+        return [self.start(model, np.ones((model.table.n_rows, 1)))]
 
     def step(
         self, rng: np.random.Generator, state: VariationalState, model: Model
