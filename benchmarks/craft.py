@@ -33,6 +33,8 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 
 from benchmarks.entropy import DATA, ROOT, commit  # noqa: E402
 from benchmarks.nbce import processes, versions  # noqa: E402
+from partita import Mixture  # noqa: E402
+from partita.families import Selective  # noqa: E402
 from partita.means import CRAFT, DPMeans  # noqa: E402
 from partita.metrics import nmi, purity  # noqa: E402
 from partita.running.clock import running_seconds  # noqa: E402
@@ -43,6 +45,7 @@ FILES = {"bank": "banknote", "spam": "spambase", "splice": "splice", "wine": "wi
 CODED = ("splice", "monk")  # tables of categories
 SHARES = (0.5, 0.8)
 SHARES_OF_SPLICE = (0.2, 0.4, 0.5, 0.6, 0.8)
+BAYESIAN_SECONDS = 30.0  # that a fit may sample
 FREE = ("DP-means", "DP-means(R)")  # of a share of columns
 PAPER = {
     0.5: {
@@ -219,6 +222,15 @@ def selected(selector: Callable[..., Any], **options: Any) -> Method:
     return run
 
 
+def bayesian(table: PaperTable, share: float, seed: int) -> Run:
+    """The choice of columns summed out, merged into as many groups as there are classes."""
+    model = Mixture(
+        family=Selective(share=share), n_clusters=table.n_classes, chains=2, max_time=BAYESIAN_SECONDS, n_jobs=1,
+        random_state=seed,
+    ).fit(table.rows)  # fmt: skip
+    return Run(model.labels_)
+
+
 METHODS: dict[str, Method] = {
     "CRAFT": craft(),
     "CRAFT, variance fixed": craft(variance="fixed"),
@@ -229,6 +241,7 @@ METHODS: dict[str, Method] = {
     "DP-means(R)": dp_means("random"),
     "MCFS": selected(MCFS),
     "NDFS": selected(NDFS, random_state=0),
+    "Bayesian CRAFT": bayesian,
     "NDFS, gamma 1": selected(NDFS, gamma=1.0, random_state=0),
 }
 
