@@ -45,7 +45,7 @@ FILES = {"bank": "banknote", "spam": "spambase", "splice": "splice", "wine": "wi
 CODED = ("splice", "monk")  # tables of categories
 SHARES = (0.5, 0.8)
 SHARES_OF_SPLICE = (0.2, 0.4, 0.5, 0.6, 0.8)
-BAYESIAN_SECONDS = 30.0  # that a fit may sample
+BAYESIAN_SECONDS = 10.0  # that a fit may sample
 FREE = ("DP-means", "DP-means(R)")  # of a share of columns
 PAPER = {
     0.5: {
@@ -236,7 +236,7 @@ METHODS: dict[str, Method] = {
     "CRAFT, variance fixed": craft(variance="fixed"),
     "as printed, raw": craft(as_printed=True, standardize=False),
     "as printed": craft(as_printed=True),
-    "DP-RF": craft(distance="euclidean"),
+    "DP-RF": craft(distance="euclidean", as_printed=True, standardize=False),
     "DP-means": dp_means("mean"),
     "DP-means(R)": dp_means("random"),
     "MCFS": selected(MCFS),

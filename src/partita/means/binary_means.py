@@ -38,8 +38,8 @@ class BinaryMeans(PenalisedMeans):
     smoothing : float
         epsilon: as many rows of 1, and of 0, are added to each cluster.
     n_init : int
-        Starts, of which the best is kept. All but the first begin at a random row, with a hint or "auto" from random
-        labels.
+        Starts, of which the best is kept. All but the first begin with random labels, with a penalty told into 2,
+        3, ... clusters.
     max_iter : int
         Passes of one start.
     random_state : int, RandomState, Generator or None

@@ -79,8 +79,8 @@ class CRAFT(PenalisedMeans, TableEstimator, layout=LAYOUT):
         Kinds of columns, as `partita.Mixture` takes them: "numeric", "positive", "date" or "categorical". Text, truth
         values and columns of 0 and 1 are categories by default, other numbers are numbers.
     n_init : int
-        Starts, of which the best is kept: the first from one cluster of all rows, others from random labels, or with a
-        penalty told from random rows.
+        Starts, of which the best is kept: the first from one cluster of all rows, others from random labels, with a
+        penalty told into 2, 3, ... clusters.
     max_iter : int
         Passes of one start.
     n_jobs : int, optional

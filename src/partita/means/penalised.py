@@ -13,7 +13,7 @@ from partita.means.costs import Costs
 from partita.means.descent import Descent, descend
 from partita.means.penalties import farthest_first, penalty_for
 from partita.means.penalty_path import PenaltyPath, path_along
-from partita.means.subspaces import SelectedColumns, random_clusters
+from partita.means.subspaces import SelectedColumns, random_clusters, random_labels
 from partita.parameters import generator_from, is_number, whole_number
 from partita.places.here import Here
 from partita.wording import count_of
@@ -30,9 +30,12 @@ class Start(NamedTuple):
 
     first: int | None  # the object that the first cluster is at; None: all objects are in it
     order: np.ndarray | None = None  # in which objects are looked at; None: all at once
+    labels: np.ndarray | None = None  # 0 to K - 1, whose clusters it begins with instead
 
     def clusters(self, costs: Costs) -> Any:
-        """The first cluster."""
+        """The first cluster, or those of labels."""
+        if self.labels is not None:
+            return costs.fitted(self.labels, int(self.labels.max()) + 1, None)
         if self.first is None:
             return costs.fitted(np.zeros(costs.n_objects, np.int64), 1, None)
         return costs.best_for(np.array([self.first]), None)
@@ -95,8 +98,11 @@ class PenalisedMeans(ClusterMixin, BaseEstimator):
         return [self._first(n_objects, rng), *self._others(n_objects, rng)]
 
     def _others(self, n_objects: int, rng: np.random.Generator) -> list[Start]:
-        """The starts after the first, at random objects."""
-        return [Start(int(rng.integers(n_objects))) for _ in range(self.n_init - 1)]
+        """The starts after the first, from random labels into 2, 3, ... clusters: no row need pay for one by itself."""
+        numbers = range(2, max(min(self.n_init, n_objects), 2) + 1)
+        return [
+            Start(None, labels=random_labels(n_objects, numbers[i % len(numbers)], rng)) for i in range(self.n_init - 1)
+        ]
 
     def _check_penalty(self) -> None:
         whole_number("n_init", self.n_init, 1)

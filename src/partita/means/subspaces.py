@@ -214,8 +214,13 @@ def free_numbers(numbers: Numbers, categories: Categories) -> np.ndarray:
 
 
 def random_clusters(costs: SelectedColumns, n_clusters: int, rng: np.random.Generator) -> Subspaces:
-    """The clusters of random labels, all of equal sizes."""
-    return costs.fitted(rng.permutation(np.arange(costs.n_objects) % n_clusters), n_clusters)
+    """The clusters of random labels."""
+    return costs.fitted(random_labels(costs.n_objects, n_clusters, rng), n_clusters)
+
+
+def random_labels(n: int, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Labels of clusters of equal sizes."""
+    return rng.permutation(np.arange(n) % n_clusters)
 
 
 def by_size(costs: SelectedColumns, labels: np.ndarray, clusters: Subspaces) -> tuple[np.ndarray, Subspaces]:
