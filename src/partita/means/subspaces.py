@@ -38,6 +38,15 @@ class Subspaces(NamedTuple):
         return self._replace(chosen=self.chosen[order], shapes=shapes)
 
 
+class _Own(NamedTuple):
+    """Clusters that say all columns themselves."""
+
+    summaries: list[Any]
+    shapes: tuple[Any, Any]
+    costs: np.ndarray  # (K, D)
+    spread: np.ndarray  # (K, p) variances of numbers as they are
+
+
 class SelectedColumns(Costs[Subspaces]):
     """Rows of numbers and categories whose clusters choose columns by ``choice``.
 
@@ -92,7 +101,7 @@ class SelectedColumns(Costs[Subspaces]):
         """The best one, with the background of those that are there."""
         rows = [block.taken(objects) for block in self.blocks]
         summaries = [block.summarised(np.zeros(len(objects), np.int64), 1) for block in rows]
-        return self._choosing(summaries, self._background(beside))[0]
+        return self._choosing(self._own(summaries), self._background(beside))[0]
 
     def fitted(
         self, labels: np.ndarray, n_clusters: int, before: Subspaces | None = None, most: float = np.inf
@@ -112,9 +121,9 @@ class SelectedColumns(Costs[Subspaces]):
 
     def _settled(self, summaries: list[Any], background: tuple[Any, Any]) -> tuple[float, Subspaces]:
         """Clusters and a background that are the best for each other, and what they cost."""
-        chosen = None
+        chosen, own = None, self._own(summaries)
         for _ in range(MOST_ROUNDS):
-            clusters, gains = self._choosing(summaries, background)
+            clusters, gains = self._choosing(own, background)
             if chosen is not None and np.array_equal(clusters.chosen, chosen):
                 break
             chosen = clusters.chosen
@@ -167,7 +176,7 @@ class SelectedColumns(Costs[Subspaces]):
     def gains(self, labels: np.ndarray, clusters: Subspaces) -> np.ndarray:
         """What every cluster saves by saying a column itself (K, D), the price of choosing it left out."""
         summaries = [block.summarised(labels, len(clusters.chosen)) for block in self.blocks]
-        return self._choosing(summaries, clusters.background)[1]
+        return self._choosing(self._own(summaries), clusters.background)[1]
 
     def classification_cost(self, labels: np.ndarray, clusters: Subspaces) -> float:
         """Minus the integrated classification likelihood (Biernacki, Celeux and Govaert 2000), here nats too.
@@ -181,14 +190,19 @@ class SelectedColumns(Costs[Subspaces]):
         n_numbers = sizes.size - 1 + int((clusters.chosen @ free_numbers(*self.blocks)).sum())
         return cells - float(sizes @ np.log(sizes / n)) + 0.5 * n_numbers * float(np.log(n))
 
-    def _choosing(self, summaries: list[Any], background: tuple[Any, Any]) -> tuple[Subspaces, np.ndarray]:
+    def _own(self, summaries: list[Any]) -> "_Own":
+        """What says the cells of clusters best, and what that costs."""
+        shapes: Any = tuple(block.fitted(summary) for block, summary in zip(self.blocks, summaries))
+        said = zip(self.blocks, summaries, shapes)
+        costs = np.hstack([block.costs(summary, shape) + block.prior(shape) for block, summary, shape in said])
+        return _Own(summaries, shapes, costs, self.blocks[0].spread(summaries[0]))
+
+    def _choosing(self, own: "_Own", background: tuple[Any, Any]) -> tuple[Subspaces, np.ndarray]:
         """The best clusters beside a background, and what columns gain in them."""
-        shapes = tuple(block.fitted(summary) for block, summary in zip(self.blocks, summaries))
-        said = list(zip(self.blocks, summaries, shapes, background))
-        own = np.hstack([block.costs(summary, shape) + block.prior(shape) for block, summary, shape, _ in said])
-        elsewhere = np.hstack([block.costs(summary, other) for block, summary, _, other in said])
-        chosen = self.choice.of_clusters(elsewhere - own, elsewhere, self.blocks[0].spread(summaries[0]))
-        return Subspaces(chosen, shapes, background), elsewhere - own  # type: ignore[arg-type]
+        said = zip(self.blocks, own.summaries, background)
+        elsewhere = np.hstack([block.costs(summary, other) for block, summary, other in said])
+        chosen = self.choice.of_clusters(elsewhere - own.costs, elsewhere, own.spread)
+        return Subspaces(chosen, own.shapes, background), elsewhere - own.costs
 
     def _elsewhere(self, summaries: list[Any], chosen: np.ndarray) -> tuple[Any, Any]:
         """What says the cells that are not chosen."""
