@@ -49,7 +49,7 @@ def test_the_run_of_the_least_objective_is_of_those_with_as_many_clusters_as_cla
 
 
 def test_speed_in_miniature(folder, monkeypatch, capsys):
-    monkeypatch.setattr(means, "GROWING_ROWS", (1000, 2000))
+    monkeypatch.setattr(means, "GROWING_ROWS", (10_000, 20_000))
     monkeypatch.setattr(means, "GROWING_COLUMNS", (10,))
     out = folder / "means.json"
     means.main(["--scale", "0.05", "--data", str(folder), "--out", str(out)])
