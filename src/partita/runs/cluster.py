@@ -25,9 +25,7 @@ MOST_TRIED = 10  # components that an engine which must be told their number cho
 
 @command
 def cluster(
-    table: Annotated[
-        Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet, with a header.")
-    ],
+    table: options.TableFile,
     *,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME for a table NAME.csv.")
@@ -47,12 +45,7 @@ def cluster(
             " as categories, those with a long tail as positive numbers, and those of which many are 0 in two parts.",
         ),
     ] = True,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What stands for a missing cell besides an empty one: -999,unknown, or age=-999 in one column."
-        ),
-    ] = None,
+    missing: options.Missing = None,
     ignore: options.Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
     prior: Annotated[

@@ -12,6 +12,13 @@ import typer
 
 MAX_TIME = 300.0  # seconds: what a person waits for without having been asked
 
+TableFile = Annotated[
+    Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet, with a header.")
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(help="What stands for a missing cell besides an empty one: -999,unknown, or age=-999 in one column."),
+]
 Ignore = Annotated[list[str] | None, typer.Option(help="Columns to leave out: name,comment.")]
 Chains = Annotated[int, typer.Option(help="Independent chains; that they agree is the test of the answer.")]
 Draws = Annotated[str, typer.Option(help="Draws of every chain; auto: until the chains agree.")]

@@ -29,9 +29,7 @@ _OPTION = re.compile(rf"\b({'|'.join(_OPTIONS)})(=(\d+))?")
 
 @command
 def select(
-    table: Annotated[
-        Path, typer.Argument(help="CSV (also .gz, also separated by ; or tab) or Parquet, with a header.")
-    ],
+    table: options.TableFile,
     *,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; default: partita-NAME-select for a table NAME.csv.")
@@ -43,12 +41,7 @@ def select(
             " names may be patterns: 'item_*=categorical'."
         ),
     ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What stands for a missing cell besides an empty one: -999,unknown, or age=-999 in one column."
-        ),
-    ] = None,
+    missing: options.Missing = None,
     ignore: options.Ignore = None,
     id: Annotated[str | None, typer.Option(help="Column that names the rows; it is not clustered by.")] = None,
     share: Annotated[float, typer.Option(help="Share of the columns that each group selects, up to 1.")] = 0.5,
