@@ -158,7 +158,11 @@ def test_a_table_without_groups_says_so(partita, tmp_path):
     ("options", "words"),
     [
         (["--penalty", "30"], "A group costs 30 nats, as --penalty says."),
-        ([], "The classification likelihood has chosen how many; --clusters-hint asks for another number."),
+        (
+            [],
+            "The classification likelihood has chosen how many, with columns independent within groups: where they"
+            " depend on each other, one group may be several here. --clusters-hint asks for another number.",
+        ),
         (["--budget", "approximate"], "Each group selects "),
     ],
 )

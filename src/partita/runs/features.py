@@ -132,7 +132,8 @@ def _how_many(fit: Fit) -> str:
     if request.clusters_hint is not None:
         return f"--clusters-hint asks for {request.clusters_hint}: a group costs {penalty}."
     return (
-        "The classification likelihood has chosen how many; --clusters-hint asks for another number."
+        "The classification likelihood has chosen how many, with columns independent within groups: where they depend"
+        " on each other, one group may be several here. --clusters-hint asks for another number."
         if fit.model.n_clusters_ > 1
         else "Nothing in this table tells rows apart by columns that are independent within groups."
     )
